@@ -1,0 +1,308 @@
+//! Keys and signatures of a parameter set that is chosen at run time.
+//!
+//! For commands, files and bindings. Each value knows its [`Algorithm`]; using values of different sets or rounds
+//! together gives [`Error::AlgorithmMismatch`].
+
+use crate::algorithm::{Algorithm, with_set};
+use crate::backend::Kind;
+use crate::params::ParameterSet;
+use crate::{Error, hazmat};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use zeroize::Zeroizing;
+
+/// A compact secret key of any set.
+#[derive(Clone)]
+pub struct SigningKey {
+    algorithm: Algorithm,
+    seed: Zeroizing<Vec<u8>>,
+}
+
+impl SigningKey {
+    /// A fresh key from the operating system's randomness.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Randomness`].
+    #[cfg(feature = "getrandom")]
+    pub fn generate(algorithm: Algorithm) -> Result<Self, Error> {
+        with_set!(algorithm, P => Ok(crate::SigningKey::<P>::generate()?.into()))
+    }
+
+    /// From the encoded secret key.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Length`].
+    pub fn from_bytes(algorithm: Algorithm, bytes: &[u8]) -> Result<Self, Error> {
+        with_set!(algorithm, P => Ok(crate::SigningKey::<P>::try_from(bytes)?.into()))
+    }
+
+    /// The set that it belongs to.
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// The encoded secret key. Secret.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.seed
+    }
+
+    /// Computes the public key.
+    pub fn verifying_key(&self) -> VerifyingKey {
+        with_set!(self.algorithm, P => self.typed::<P>().verifying_key().into())
+    }
+
+    /// Computes what signing needs of the key once and for all.
+    pub fn expand(&self) -> ExpandedSigningKey {
+        with_set!(self.algorithm, P => ExpandedSigningKey(Box::new(self.typed::<P>().expand())))
+    }
+
+    /// Signs with fresh randomness.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Randomness`], [`Error::SamplesExhausted`].
+    #[cfg(feature = "getrandom")]
+    pub fn sign(&self, message: &[u8]) -> Result<Signature, Error> {
+        self.sign_digest(&MessageDigest::of(self.algorithm, message))
+    }
+
+    /// Signs the message that `digest` was computed from, with fresh randomness.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AlgorithmMismatch`], [`Error::Randomness`], [`Error::SamplesExhausted`].
+    #[cfg(feature = "getrandom")]
+    pub fn sign_digest(&self, digest: &MessageDigest) -> Result<Signature, Error> {
+        with_set!(self.algorithm, P => Ok(self.typed::<P>().sign_digest(&digest.typed()?)?.into()))
+    }
+
+    /// Signs without randomness.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SamplesExhausted`].
+    pub fn sign_deterministic(&self, message: &[u8]) -> Result<Signature, Error> {
+        with_set!(self.algorithm, P => Ok(self.typed::<P>().sign_deterministic(message)?.into()))
+    }
+
+    fn typed<P: ParameterSet>(&self) -> crate::SigningKey<P> {
+        crate::SigningKey::try_from(&self.seed[..]).expect("the length was checked when the key was made")
+    }
+}
+
+impl<P: ParameterSet> From<crate::SigningKey<P>> for SigningKey {
+    fn from(key: crate::SigningKey<P>) -> Self {
+        Self { algorithm: P::ALGORITHM, seed: Zeroizing::new(key.as_ref().to_vec()) }
+    }
+}
+
+/// A public value of any set: its bytes, whose length was checked, and the set.
+macro_rules! public_value {
+    ($(#[$doc:meta])* $name:ident, $typed:ident, $encoded:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct $name {
+            algorithm: Algorithm,
+            bytes: Vec<u8>,
+        }
+
+        impl $name {
+            #[doc = concat!("From the encoded ", $encoded, ".")]
+            ///
+            /// # Errors
+            ///
+            /// [`Error::Length`].
+            pub fn from_bytes(algorithm: Algorithm, bytes: &[u8]) -> Result<Self, Error> {
+                with_set!(algorithm, P => Ok(crate::$typed::<P>::try_from(bytes)?.into()))
+            }
+
+            /// The set that it belongs to.
+            pub fn algorithm(&self) -> Algorithm {
+                self.algorithm
+            }
+
+            #[doc = concat!("The encoded ", $encoded, ".")]
+            pub fn as_bytes(&self) -> &[u8] {
+                &self.bytes
+            }
+
+            fn typed<P: ParameterSet>(&self) -> Result<crate::$typed<P>, Error> {
+                match self.algorithm == P::ALGORITHM {
+                    true => crate::$typed::try_from(&self.bytes[..]),
+                    false => Err(Error::AlgorithmMismatch { expected: P::ALGORITHM, given: self.algorithm }),
+                }
+            }
+        }
+
+        impl<P: ParameterSet> From<crate::$typed<P>> for $name {
+            fn from(value: crate::$typed<P>) -> Self {
+                Self { algorithm: P::ALGORITHM, bytes: value.as_ref().to_vec() }
+            }
+        }
+    };
+}
+
+public_value! {
+    /// A signature of any set.
+    Signature, Signature, "signature"
+}
+
+public_value! {
+    /// A compact public key of any set.
+    VerifyingKey, VerifyingKey, "public key"
+}
+
+public_value! {
+    /// The digest of a message, for any set. Its length is the set's.
+    MessageDigest, MessageDigest, "message digest"
+}
+
+impl VerifyingKey {
+    /// Expands P1 and P2.
+    pub fn expand(&self) -> ExpandedVerifyingKey {
+        with_set!(self.algorithm, P => {
+            let key = self.typed::<P>().expect("the set is the key's own");
+            ExpandedVerifyingKey(Box::new(key.expand()))
+        })
+    }
+
+    /// Verifies a signature.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AlgorithmMismatch`], [`Error::InvalidSignature`].
+    pub fn verify(&self, message: &[u8], signature: &Signature) -> Result<(), Error> {
+        self.verify_digest(&MessageDigest::of(self.algorithm, message), signature)
+    }
+
+    /// Verifies a signature of the message that `digest` was computed from.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AlgorithmMismatch`], [`Error::InvalidSignature`].
+    pub fn verify_digest(&self, digest: &MessageDigest, signature: &Signature) -> Result<(), Error> {
+        with_set!(self.algorithm, P => self.typed::<P>()?.verify_digest(&digest.typed()?, &signature.typed()?))
+    }
+}
+
+impl MessageDigest {
+    /// Of a message in one piece.
+    pub fn of(algorithm: Algorithm, message: &[u8]) -> Self {
+        with_set!(algorithm, P => crate::MessageDigest::<P>::of(message).into())
+    }
+
+    /// Of everything that `reader` gives, in constant memory.
+    ///
+    /// # Errors
+    ///
+    /// Those of the reader.
+    #[cfg(feature = "std")]
+    pub fn of_reader(algorithm: Algorithm, reader: impl std::io::Read) -> std::io::Result<Self> {
+        with_set!(algorithm, P => {
+            let mut hasher = crate::MessageHasher::<P>::new();
+            hasher.update_from(reader)?;
+            Ok(hasher.finalize().into())
+        })
+    }
+}
+
+impl<P: ParameterSet> TryFrom<&[u8]> for crate::MessageDigest<P> {
+    type Error = Error;
+
+    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
+        hazmat::message_digest(bytes)
+    }
+}
+
+/// An expanded secret key of any set.
+pub struct ExpandedSigningKey(Box<dyn Signing>);
+
+impl ExpandedSigningKey {
+    /// The set that it belongs to.
+    pub fn algorithm(&self) -> Algorithm {
+        self.0.algorithm()
+    }
+
+    /// Signs with fresh randomness.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Randomness`], [`Error::SamplesExhausted`].
+    #[cfg(feature = "getrandom")]
+    pub fn sign(&self, message: &[u8]) -> Result<Signature, Error> {
+        self.sign_digest(&MessageDigest::of(self.algorithm(), message))
+    }
+
+    /// Signs the message that `digest` was computed from, with fresh randomness.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AlgorithmMismatch`], [`Error::Randomness`], [`Error::SamplesExhausted`].
+    #[cfg(feature = "getrandom")]
+    pub fn sign_digest(&self, digest: &MessageDigest) -> Result<Signature, Error> {
+        let mut randomizer = [0; 64];
+        let randomizer = &mut randomizer[..with_set!(self.algorithm(), P => P::SALT_BYTES)];
+        getrandom::fill(randomizer).map_err(|_| Error::Randomness)?;
+        self.0.sign(digest, randomizer)
+    }
+}
+
+/// An expanded public key of any set.
+pub struct ExpandedVerifyingKey(Box<dyn Verifying>);
+
+impl ExpandedVerifyingKey {
+    /// The set that it belongs to.
+    pub fn algorithm(&self) -> Algorithm {
+        self.0.algorithm()
+    }
+
+    /// Verifies a signature.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AlgorithmMismatch`], [`Error::InvalidSignature`].
+    pub fn verify(&self, message: &[u8], signature: &Signature) -> Result<(), Error> {
+        self.verify_digest(&MessageDigest::of(self.algorithm(), message), signature)
+    }
+
+    /// Verifies a signature of the message that `digest` was computed from.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AlgorithmMismatch`], [`Error::InvalidSignature`].
+    pub fn verify_digest(&self, digest: &MessageDigest, signature: &Signature) -> Result<(), Error> {
+        self.0.verify(digest, signature)
+    }
+}
+
+trait Signing: Send + Sync {
+    fn algorithm(&self) -> Algorithm;
+    fn sign(&self, digest: &MessageDigest, randomizer: &[u8]) -> Result<Signature, Error>;
+}
+
+impl<P: ParameterSet> Signing for crate::ExpandedSigningKey<P> {
+    fn algorithm(&self) -> Algorithm {
+        P::ALGORITHM
+    }
+
+    fn sign(&self, digest: &MessageDigest, randomizer: &[u8]) -> Result<Signature, Error> {
+        Ok(hazmat::sign_expanded(Kind::best(), self, &digest.typed()?, randomizer)?.into())
+    }
+}
+
+trait Verifying: Send + Sync {
+    fn algorithm(&self) -> Algorithm;
+    fn verify(&self, digest: &MessageDigest, signature: &Signature) -> Result<(), Error>;
+}
+
+impl<P: ParameterSet> Verifying for crate::ExpandedVerifyingKey<P> {
+    fn algorithm(&self) -> Algorithm {
+        P::ALGORITHM
+    }
+
+    fn verify(&self, digest: &MessageDigest, signature: &Signature) -> Result<(), Error> {
+        self.verify_digest(&digest.typed()?, &signature.typed()?)
+    }
+}

@@ -1,0 +1,128 @@
+//! The kernel contract, and the choice of a backend for this machine.
+//!
+//! A [`Backend`] serves the few steps that the time goes into; all else is written once, over the trait. The portable
+//! one is complete, and a new one begins as a copy of its delegations and replaces one kernel at a time. A backend is a
+//! zero-sized token that only its `detect` can make: holding it is the proof that this processor can run it.
+//!
+//! [`Kind`] names the backends, and [`Kind::best`] is what every public operation uses, chosen once a call.
+
+mod portable;
+
+use crate::packed::{Coefficients, Rows};
+
+pub use portable::Portable;
+
+/// The largest number of rows that [`Backend::left_product`] is asked for: k + o of MAYO_5.
+pub const MAX_ROWS: usize = 24;
+
+/// The kernels.
+///
+/// Every method must run in a time and touch addresses that depend on shapes and public arguments alone. Which
+/// arguments are secret stands at each method.
+pub trait Backend: Copy + Send + Sync + 'static {
+    /// The name under which measurements and `--backend` know it.
+    const NAME: &'static str;
+
+    /// `out += X R`: the product of a small dense matrix from the left with a matrix of m-vectors.
+    ///
+    /// X has at most [`MAX_ROWS`] rows and as many columns as `rows` has rows. For each row r of X, the
+    /// `rows.row_bytes()` bytes at `r * stride` of `out` receive the sum over i of X\[r\]\[i\] times row i of `rows`,
+    /// added to what they held; a row of a triangle lands at `i * step` within them. Bytes of `out` between the rows
+    /// keep their values. `out` reaches at least to the end of its last row.
+    ///
+    /// Secret: X, `rows` and `out`. Public: their shapes. Linear in X and in `rows`.
+    fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize);
+
+    /// Fills `out` with AES-128 of the blocks `iv ^ j`, j = `first`, `first + 1`, ... as 128-bit big-endian numbers.
+    ///
+    /// With a zero `iv` that is counter mode from block `first` on. The last block is cut to the length of `out`.
+    /// Nothing is secret.
+    fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u64, out: &mut [u8]);
+
+    /// Solves `A x = y` with the free variables zero; returns 1, or 0 if the rank of A is below m.
+    ///
+    /// `columns` holds the columns of A and then y, each `m` elements packed into `m / 2` bytes; it is used as working
+    /// memory. Pivots are taken from the left: a column is free exactly if it depends on those before it. `x`
+    /// receives one element a byte for each column of A. When the result is 0, what `x` holds is unspecified.
+    ///
+    /// Secret: everything but `m` and the lengths; the returned byte, too, is declassified by the caller alone.
+    fn solve(self, columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
+        crate::solve::solve(columns, m, x)
+    }
+
+    /// Runs `f`, compiled with the vector instructions that this backend may use.
+    ///
+    /// For code that the compiler vectorizes well enough by itself. Only what is inlined into `f` is affected.
+    #[inline(always)]
+    fn vectorize<T>(self, f: impl FnOnce() -> T) -> T {
+        f()
+    }
+}
+
+/// The backends by name.
+///
+/// [`Kind::available`] lists those that this machine can run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// Words of sixteen nibbles, on any machine.
+    Portable,
+}
+
+impl Kind {
+    /// All kinds, the fastest last.
+    pub const ALL: &'static [Kind] = &[Kind::Portable];
+
+    /// The name, as `--backend` takes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Portable => Portable::NAME,
+        }
+    }
+
+    /// Whether this machine can run it.
+    pub fn is_available(self) -> bool {
+        match self {
+            Kind::Portable => true,
+        }
+    }
+
+    /// The kinds that this machine can run, the fastest last.
+    pub fn available() -> impl DoubleEndedIterator<Item = Kind> {
+        Self::ALL.iter().copied().filter(|kind| kind.is_available())
+    }
+
+    /// The fastest kind that this machine can run.
+    pub fn best() -> Kind {
+        Self::available().next_back().unwrap_or(Kind::Portable)
+    }
+}
+
+impl core::fmt::Display for Kind {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl core::str::FromStr for Kind {
+    type Err = crate::Error;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::ALL.iter().copied().find(|kind| kind.name() == name).ok_or(crate::Error::UnknownName { what: "backend" })
+    }
+}
+
+/// Runs an expression with the token of a [`Kind`]; a kind that this machine cannot run falls back to portable.
+///
+/// The one place where a run-time choice becomes a type.
+macro_rules! with_backend {
+    ($kind:expr, |$backend:ident| $body:expr) => {{
+        match $kind {
+            $crate::backend::Kind::Portable => {
+                let $backend = $crate::backend::Portable::detect();
+                $body
+            }
+        }
+    }};
+}
+pub(crate) use with_backend;

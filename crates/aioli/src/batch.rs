@@ -1,0 +1,73 @@
+//! Many operations on all cores (feature `rayon`).
+//!
+//! Results come in the order of the items, one for each, and a bad item never spoils the others. Keys that serve
+//! several items are expanded once. The work runs in rayon's current thread pool.
+
+use crate::Error;
+use crate::keys::{ExpandedVerifyingKey, SigningKey, VerifyingKey};
+use crate::message::MessageDigest;
+use crate::params::ParameterSet;
+use crate::sig::Signature;
+use alloc::vec::Vec;
+use rayon::prelude::*;
+use std::collections::HashMap;
+
+/// Makes `count` fresh keys.
+#[cfg(feature = "getrandom")]
+pub fn keygen_many<P: ParameterSet>(count: usize) -> Vec<Result<(SigningKey<P>, VerifyingKey<P>), Error>> {
+    (0..count)
+        .into_par_iter()
+        .map(|_| {
+            let key = SigningKey::generate()?;
+            let public_key = key.verifying_key();
+            Ok((key, public_key))
+        })
+        .collect()
+}
+
+/// Signs each of the messages with one key, which is expanded once; hedged with fresh randomness.
+#[cfg(feature = "getrandom")]
+pub fn sign_many<P: ParameterSet>(
+    key: &SigningKey<P>,
+    messages: &[impl AsRef<[u8]> + Sync],
+) -> Vec<Result<Signature<P>, Error>> {
+    let key = key.expand();
+    messages.par_iter().map(|message| key.sign_digest(&MessageDigest::of(message.as_ref()))).collect()
+}
+
+/// A signature to verify, of a message and under a key.
+#[derive(Clone, Copy, Debug)]
+pub struct Item<'a, P: ParameterSet> {
+    /// The key.
+    pub key: &'a VerifyingKey<P>,
+    /// The message.
+    pub message: &'a [u8],
+    /// The encoded signature, of any length.
+    pub signature: &'a [u8],
+}
+
+/// Verifies each of the items; a key that several items share is expanded once.
+///
+/// Memory beside the items: an expanded key (`P_BYTES`) for each key that occurs more than once.
+pub fn verify_many<P: ParameterSet>(items: &[Item<'_, P>]) -> Vec<Result<(), Error>> {
+    let mut uses = HashMap::<&[u8], usize>::new();
+    for item in items {
+        *uses.entry(item.key.as_ref()).or_default() += 1;
+    }
+    let shared: HashMap<&[u8], ExpandedVerifyingKey<P>> = uses
+        .into_par_iter()
+        .filter(|&(_, uses)| uses > 1)
+        .map(|(bytes, _)| (bytes, VerifyingKey::<P>::try_from(bytes).expect("the bytes of a key").expand()))
+        .collect();
+    items
+        .par_iter()
+        .map(|item| {
+            let signature = Signature::try_from(item.signature)?;
+            let digest = MessageDigest::of(item.message);
+            match shared.get(item.key.as_ref()) {
+                Some(key) => key.verify_digest(&digest, &signature),
+                None => item.key.verify_digest(&digest, &signature),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,86 @@
+//! What can go wrong.
+
+use crate::algorithm::Algorithm;
+
+/// An operation failed; each variant says what was wrong and what was expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A key, signature or other value of the wrong length.
+    Length {
+        /// What was being read.
+        what: &'static str,
+        /// The set that it was read for.
+        algorithm: Algorithm,
+        /// The length of such a value in bytes.
+        expected: usize,
+        /// The length that was given.
+        given: usize,
+    },
+    /// The signature is not one of this message under this key.
+    InvalidSignature,
+    /// A key and a signature (or another key) of different parameter sets or rounds were used together.
+    AlgorithmMismatch {
+        /// The set of the key.
+        expected: Algorithm,
+        /// The set of what was given with it.
+        given: Algorithm,
+    },
+    /// The source of randomness failed.
+    Randomness,
+    /// None of the vinegar samples gave a solvable system. With honest keys this happens with a probability below
+    /// 2^-900, so it points to a key that was not made by key generation.
+    SamplesExhausted,
+    /// There is no parameter set or backend of that name.
+    UnknownName {
+        /// What was looked up.
+        what: &'static str,
+    },
+    /// This machine cannot run the requested backend.
+    UnavailableBackend(crate::backend::Kind),
+    /// The caller gave less working memory than an operation needs.
+    Memory {
+        /// The bytes that it needs.
+        expected: usize,
+        /// The bytes that it was given.
+        given: usize,
+    },
+    /// A key file was not understood.
+    #[cfg(feature = "pkcs8")]
+    KeyFormat(crate::pkcs8::FormatError),
+}
+
+impl core::fmt::Display for Error {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Length { what, algorithm, expected, given } => {
+                write!(f, "{what} of {algorithm} has {expected} bytes, not {given}")
+            }
+            Self::InvalidSignature => f.write_str("signature is not valid for this message and key"),
+            Self::AlgorithmMismatch { expected, given } => {
+                write!(f, "key is for {expected}, but what it is used with is of {given}")
+            }
+            Self::Randomness => f.write_str("source of randomness failed"),
+            Self::SamplesExhausted => f.write_str("no vinegar sample gave a solvable system: the key is not genuine"),
+            Self::UnknownName { what } => write!(f, "unknown {what}"),
+            Self::UnavailableBackend(kind) => write!(f, "this machine cannot run the backend {kind}"),
+            Self::Memory { expected, given } => write!(f, "working memory of {expected} bytes needed, {given} given"),
+            #[cfg(feature = "pkcs8")]
+            Self::KeyFormat(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+impl From<Error> for signature::Error {
+    fn from(error: Error) -> Self {
+        #[cfg(feature = "alloc")]
+        return Self::from_source(error);
+        #[cfg(not(feature = "alloc"))]
+        {
+            let _ = error;
+            Self::new()
+        }
+    }
+}

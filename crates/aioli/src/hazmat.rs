@@ -1,0 +1,352 @@
+//! The scheme with everything given: backend, randomizer, digest, number of samples.
+//!
+//! For known answers, tests, measurements and hardware security modules. Nothing here is unsafe to call, but a
+//! randomizer that repeats gives up the hedge, and a digest that is not SHAKE256 of a message gives signatures that
+//! other MAYO software cannot check.
+//!
+//! A [`Kind`] that this machine cannot run is answered by [`Kind::Portable`]; ask [`Kind::is_available`] first.
+
+use crate::backend::Backend;
+use crate::message::MessageDigest;
+use crate::params::ParameterSet;
+use crate::sig::array;
+use crate::Error;
+
+#[cfg(feature = "alloc")]
+pub use with_alloc::*;
+
+/// A message digest from its bytes.
+///
+/// # Errors
+///
+/// [`Error::Length`].
+pub fn message_digest<P: ParameterSet>(bytes: &[u8]) -> Result<MessageDigest<P>, Error> {
+    array::<P, P::DigestBytes>("message digest", bytes).map(MessageDigest)
+}
+
+/// AES-128 of the counter blocks of `seed`: P1 and P2 of a public key, or their first `p.len()` bytes.
+pub fn expand_p<B: Backend>(b: B, seed: &[u8; crate::params::PUBLIC_SEED_BYTES], p: &mut [u8]) {
+    crate::public_map::expand_p(b, seed, p);
+}
+
+/// The operations on the caller's memory, for machines without an allocator.
+///
+/// The window is for P1 and P2, which are expanded a part at a time: from one row ([`min_window`]) to everything
+/// (`P_BYTES`), the larger the faster. The rest of the memory is cleared before and afterwards.
+pub mod in_place {
+    use crate::Error;
+    use crate::backend::Backend;
+    use crate::message::MessageDigest;
+    use crate::params::{ByteArray, PUBLIC_SEED_BYTES, ParameterSet};
+    use crate::public_map::PublicMap;
+    use crate::sig::Signature;
+    use crate::sign::{Request, SecretMap};
+    use crate::{keygen as generating, sign as signing, verify as verifying};
+
+    /// The smallest window, in bytes.
+    pub const fn min_window<P: ParameterSet>() -> usize {
+        PublicMap::<'_, P>::MIN_WINDOW
+    }
+
+    /// What [`keygen`] needs beside the window, in bytes.
+    pub const fn keygen_memory<P: ParameterSet>() -> usize {
+        generating::keygen_memory::<P>()
+    }
+
+    /// What [`sign`] needs beside the window, in bytes.
+    pub const fn sign_memory<P: ParameterSet>() -> usize {
+        signing::sign_memory::<P>()
+    }
+
+    /// What [`verify`] needs beside the window, in bytes.
+    pub const fn verify_memory<P: ParameterSet>() -> usize {
+        verifying::verify_memory::<P>()
+    }
+
+    /// Computes the public key of a secret key.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Memory`].
+    pub fn keygen<P: ParameterSet, B: Backend>(
+        b: B,
+        secret_key: &P::SecretKeyBytes,
+        window: &mut [u8],
+        memory: &mut [u8],
+    ) -> Result<P::PublicKeyBytes, Error> {
+        cleared::<P, _>(window, memory, keygen_memory::<P>(), |window, memory| {
+            generating::keygen::<P, B>(b, secret_key.as_ref(), window, memory)
+        })
+    }
+
+    /// Signs; `randomizer` is `SALT_BYTES` of fresh randomness, or `None` for a deterministic signature.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Memory`], [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`].
+    pub fn sign<P: ParameterSet, B: Backend>(
+        b: B,
+        secret_key: &P::SecretKeyBytes,
+        digest: &MessageDigest<P>,
+        randomizer: Option<&[u8]>,
+        window: &mut [u8],
+        memory: &mut [u8],
+    ) -> Result<Signature<P>, Error> {
+        let zero = P::DigestBytes::ZERO;
+        let randomizer = randomizer.unwrap_or(&zero.as_ref()[..P::SALT_BYTES]);
+        let request = Request::new::<P>(secret_key.as_ref(), digest, randomizer, 256)?;
+        cleared::<P, _>(window, memory, sign_memory::<P>(), |window, memory| {
+            signing::sign::<P, B>(b, &request, SecretMap::Compact(window), memory).map(Signature::from_bytes)
+        })?
+    }
+
+    /// Verifies.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Memory`], [`Error::InvalidSignature`].
+    pub fn verify<P: ParameterSet, B: Backend>(
+        b: B,
+        public_key: &P::PublicKeyBytes,
+        digest: &MessageDigest<P>,
+        signature: &Signature<P>,
+        window: &mut [u8],
+        memory: &mut [u8],
+    ) -> Result<(), Error> {
+        let public_key = public_key.as_ref();
+        let seed: &[u8; PUBLIC_SEED_BYTES] = public_key.first_chunk().expect("a public key is longer than its seed");
+        let valid = cleared::<P, _>(window, memory, verify_memory::<P>(), |window, memory| {
+            let p = PublicMap::from_seed(b, seed, window);
+            verifying::verify::<P, B>(b, public_key, p, digest.as_ref(), signature.as_ref(), memory)
+        })?;
+        if valid { Ok(()) } else { Err(Error::InvalidSignature) }
+    }
+
+    fn cleared<P: ParameterSet, T>(
+        window: &mut [u8],
+        memory: &mut [u8],
+        needed: usize,
+        f: impl FnOnce(&mut [u8], &mut [u8]) -> T,
+    ) -> Result<T, Error> {
+        for (expected, given) in [(min_window::<P>(), window.len()), (needed, memory.len())] {
+            if given < expected {
+                return Err(Error::Memory { expected, given });
+            }
+        }
+        let memory = &mut memory[..needed];
+        memory.fill(0);
+        let result = f(window, memory);
+        crate::memory::wipe(memory);
+        Ok(result)
+    }
+}
+
+#[cfg(feature = "alloc")]
+mod with_alloc {
+    use crate::Error;
+    use crate::backend::{Backend, Kind, with_backend};
+    use crate::keys::{ExpandedSigningKey, ExpandedVerifyingKey, SigningKey, VerifyingKey};
+    use crate::memory;
+    use crate::message::MessageDigest;
+    use crate::params::ParameterSet;
+    use crate::public_map::PublicMap;
+    use crate::sign::{Request, SecretMap};
+    use crate::sig::Signature;
+    use crate::{keygen, sign as signing, verify as verifying};
+
+    /// Samples of the specification.
+    const ALL_SAMPLES: u16 = 256;
+
+    /// [`SigningKey::verifying_key`] on a backend.
+    pub fn verifying_key<P: ParameterSet>(kind: Kind, key: &SigningKey<P>) -> VerifyingKey<P> {
+        with_backend!(kind, |b| on::verifying_key(b, key))
+    }
+
+    /// [`SigningKey::expand`] on a backend.
+    pub fn expand_signing_key<P: ParameterSet>(kind: Kind, key: &SigningKey<P>) -> ExpandedSigningKey<P> {
+        with_backend!(kind, |b| ExpandedSigningKey::new(b, key))
+    }
+
+    /// [`VerifyingKey::expand`] on a backend.
+    pub fn expand_verifying_key<P: ParameterSet>(kind: Kind, key: &VerifyingKey<P>) -> ExpandedVerifyingKey<P> {
+        with_backend!(kind, |b| ExpandedVerifyingKey::new(b, key))
+    }
+
+    /// Signs with a given randomizer of `SALT_BYTES`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`].
+    pub fn sign<P: ParameterSet>(
+        kind: Kind,
+        key: &SigningKey<P>,
+        digest: &MessageDigest<P>,
+        randomizer: &[u8],
+    ) -> Result<Signature<P>, Error> {
+        with_backend!(kind, |b| on::sign(b, key, digest, randomizer, ALL_SAMPLES))
+    }
+
+    /// Signs with a given randomizer of `SALT_BYTES` and an expanded key.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`].
+    pub fn sign_expanded<P: ParameterSet>(
+        kind: Kind,
+        key: &ExpandedSigningKey<P>,
+        digest: &MessageDigest<P>,
+        randomizer: &[u8],
+    ) -> Result<Signature<P>, Error> {
+        with_backend!(kind, |b| on::sign_expanded(b, key, digest, randomizer, ALL_SAMPLES))
+    }
+
+    /// Verifies with a compact key.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSignature`].
+    pub fn verify<P: ParameterSet>(
+        kind: Kind,
+        key: &VerifyingKey<P>,
+        digest: &MessageDigest<P>,
+        signature: &Signature<P>,
+    ) -> Result<(), Error> {
+        with_backend!(kind, |b| on::verify(b, key, digest, signature))
+    }
+
+    /// Verifies with an expanded key.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSignature`].
+    pub fn verify_expanded<P: ParameterSet>(
+        kind: Kind,
+        key: &ExpandedVerifyingKey<P>,
+        digest: &MessageDigest<P>,
+        signature: &Signature<P>,
+    ) -> Result<(), Error> {
+        with_backend!(kind, |b| on::verify_expanded(b, key, digest, signature))
+    }
+
+    /// An expanded signing key from its parts as [`ExpandedSigningKey`] documents them, unchecked: parts that do not
+    /// belong together give signatures that do not verify, or none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Length`].
+    pub fn expanded_signing_key_from_parts<P: ParameterSet>(
+        key: &SigningKey<P>,
+        oil: &[u8],
+        p1_q: &[u8],
+    ) -> Result<ExpandedSigningKey<P>, Error> {
+        let check = |what, bytes: &[u8], expected| match bytes.len() {
+            given if given == expected => Ok(bytes.into()),
+            given => Err(Error::Length { what, algorithm: P::ALGORITHM, expected, given }),
+        };
+        Ok(ExpandedSigningKey {
+            key: key.clone(),
+            oil: check("oil matrix", oil, P::V * P::O)?,
+            p1_q: check("expanded secret key", p1_q, P::P_BYTES)?,
+        })
+    }
+
+    /// The operations over any [`Backend`], for backends that are not in [`Kind`], and with a number of samples.
+    pub mod on {
+        use super::*;
+
+        /// Computes a public key.
+        pub fn verifying_key<P: ParameterSet, B: Backend>(b: B, key: &SigningKey<P>) -> VerifyingKey<P> {
+            memory::with(P::P_BYTES, keygen::keygen_memory::<P>(), |window, memory| {
+                VerifyingKey(keygen::keygen::<P, B>(b, key.as_ref(), window, memory))
+            })
+        }
+
+        /// Expands a secret key.
+        pub fn expand_signing_key<P: ParameterSet, B: Backend>(b: B, key: &SigningKey<P>) -> ExpandedSigningKey<P> {
+            ExpandedSigningKey::new(b, key)
+        }
+
+        /// Expands a public key.
+        pub fn expand_verifying_key<P: ParameterSet, B: Backend>(
+            b: B,
+            key: &VerifyingKey<P>,
+        ) -> ExpandedVerifyingKey<P> {
+            ExpandedVerifyingKey::new(b, key)
+        }
+
+        /// Signs, trying at most `samples` vinegar samples (the specification says 256).
+        ///
+        /// # Errors
+        ///
+        /// [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`].
+        pub fn sign<P: ParameterSet, B: Backend>(
+            b: B,
+            key: &SigningKey<P>,
+            digest: &MessageDigest<P>,
+            randomizer: &[u8],
+            samples: u16,
+        ) -> Result<Signature<P>, Error> {
+            let request = Request::new::<P>(key.as_ref(), digest, randomizer, samples)?;
+            memory::with(P::P_BYTES, signing::sign_memory::<P>(), |window, memory| {
+                signing::sign::<P, B>(b, &request, SecretMap::Compact(window), memory).map(Signature::from_bytes)
+            })
+        }
+
+        /// Signs with an expanded key, trying at most `samples` vinegar samples.
+        ///
+        /// # Errors
+        ///
+        /// [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`].
+        pub fn sign_expanded<P: ParameterSet, B: Backend>(
+            b: B,
+            key: &ExpandedSigningKey<P>,
+            digest: &MessageDigest<P>,
+            randomizer: &[u8],
+            samples: u16,
+        ) -> Result<Signature<P>, Error> {
+            let request = Request::new::<P>(key.key.as_ref(), digest, randomizer, samples)?;
+            let secret = SecretMap::Expanded { oil: &key.oil, p1_q: &key.p1_q };
+            memory::with(0, signing::sign_memory::<P>(), |_, memory| {
+                signing::sign::<P, B>(b, &request, secret, memory).map(Signature::from_bytes)
+            })
+        }
+
+        /// Verifies with a compact key.
+        ///
+        /// # Errors
+        ///
+        /// [`Error::InvalidSignature`].
+        pub fn verify<P: ParameterSet, B: Backend>(
+            b: B,
+            key: &VerifyingKey<P>,
+            digest: &MessageDigest<P>,
+            signature: &Signature<P>,
+        ) -> Result<(), Error> {
+            memory::with(P::P_BYTES, verifying::verify_memory::<P>(), |window, memory| {
+                let p = PublicMap::from_seed(b, key.seed(), window);
+                accept(verifying::verify::<P, B>(b, key.as_ref(), p, digest.as_ref(), signature.as_ref(), memory))
+            })
+        }
+
+        /// Verifies with an expanded key.
+        ///
+        /// # Errors
+        ///
+        /// [`Error::InvalidSignature`].
+        pub fn verify_expanded<P: ParameterSet, B: Backend>(
+            b: B,
+            key: &ExpandedVerifyingKey<P>,
+            digest: &MessageDigest<P>,
+            signature: &Signature<P>,
+        ) -> Result<(), Error> {
+            memory::with(0, verifying::verify_memory::<P>(), |_, memory| {
+                let (public_key, p) = (key.key.as_ref(), PublicMap::from_memory(&key.p));
+                accept(verifying::verify::<P, B>(b, public_key, p, digest.as_ref(), signature.as_ref(), memory))
+            })
+        }
+
+        fn accept(valid: bool) -> Result<(), Error> {
+            if valid { Ok(()) } else { Err(Error::InvalidSignature) }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Key generation and the expansion of secret keys.
+//!
+//! Everything is a product from the left (`docs/one-pass.md`): with Q = P2 + (O^T P1)', where ' transposes a matrix
+//! of m-vectors, P3 = Upper(O^T Q), because Upper(X) = Upper(X^T).
+
+use crate::backend::Backend;
+use crate::memory::Memory;
+use crate::packed::{self, Coefficients, Rows};
+use crate::params::{ByteArray, PUBLIC_SEED_BYTES, ParameterSet};
+use crate::public_map::{PublicMap, expand_p};
+use crate::xof::shake256;
+
+/// What a secret seed determines at once: `seed_pk`, and O as V rows of O elements, one a byte.
+///
+/// `oil` is secret, and so is `packed`, `PUBLIC_SEED_BYTES + O_BYTES` of working memory.
+pub(crate) fn secret_seeds<P: ParameterSet>(
+    seed_sk: &[u8],
+    packed: &mut [u8],
+    oil: &mut [u8],
+) -> [u8; PUBLIC_SEED_BYTES] {
+    shake256(&[seed_sk], packed);
+    let mut seed_pk = [0; PUBLIC_SEED_BYTES];
+    seed_pk.copy_from_slice(&packed[..PUBLIC_SEED_BYTES]);
+    packed::decode(&packed[PUBLIC_SEED_BYTES..], oil);
+    seed_pk
+}
+
+/// Secret working memory of [`keygen`].
+pub(crate) const fn keygen_memory<P: ParameterSet>() -> usize {
+    PUBLIC_SEED_BYTES + P::O_BYTES + P::V * P::O + (2 * P::O * P::V + P::O * P::O) * P::M_BYTES
+}
+
+/// The compact public key of a secret seed (specification, Algorithm 5 "CompactKeyGen").
+pub(crate) fn keygen<P: ParameterSet, B: Backend>(
+    b: B,
+    seed_sk: &[u8],
+    window: &mut [u8],
+    memory: &mut [u8],
+) -> P::PublicKeyBytes {
+    let mut memory = Memory::new(memory);
+    let oil = memory.take(P::V * P::O);
+    let seed_pk = secret_seeds::<P>(seed_sk, memory.take(PUBLIC_SEED_BYTES + P::O_BYTES), oil);
+    let oil = Coefficients::new(oil, P::O, P::O);
+    let mut p = PublicMap::<P>::from_seed(b, &seed_pk, window);
+
+    let q = memory.take(P::V * P::O * P::M_BYTES);
+    p.add_p2(b, q);
+    let oil_p1 = memory.take(P::O * P::V * P::M_BYTES);
+    p.left_product_p1(b, oil, oil_p1, P::V * P::M_BYTES);
+    b.vectorize(
+        #[inline(always)]
+        || packed::add_transposed::<P>((P::O, P::V), oil_p1, q),
+    );
+
+    let p3 = memory.take(P::O * P::O * P::M_BYTES);
+    b.left_product(oil, Rows::full(q, P::V, P::O * P::M_BYTES), p3, P::O * P::M_BYTES);
+
+    let mut public_key = P::PublicKeyBytes::ZERO;
+    let (seed, upper) = public_key.as_mut().split_at_mut(PUBLIC_SEED_BYTES);
+    seed.copy_from_slice(&seed_pk);
+    let entry = |i: usize, j: usize| &p3[(i * P::O + j) * P::M_BYTES..][..P::M_BYTES];
+    let mut upper = upper.chunks_exact_mut(P::M_BYTES);
+    for i in 0..P::O {
+        for (j, upper) in (i..P::O).zip(&mut upper) {
+            upper.copy_from_slice(entry(i, j));
+            if i != j {
+                packed::add(upper, entry(j, i));
+            }
+        }
+    }
+    public_key
+}
+
+/// Secret working memory of [`expand_sk`].
+pub(crate) const fn expand_sk_memory<P: ParameterSet>() -> usize {
+    PUBLIC_SEED_BYTES + P::O_BYTES + P::O * P::V * P::M_BYTES
+}
+
+/// Expands a secret key (specification, Algorithm 6 "ExpandSK"): O into `oil`, P1 and then Q into `p1_q`.
+///
+/// The specification keeps L = (P1 + P1^T) O + P2 in the place of Q; Q = P1^T O + P2 serves signing better.
+pub(crate) fn expand_sk<P: ParameterSet, B: Backend>(
+    b: B,
+    seed_sk: &[u8],
+    oil: &mut [u8],
+    p1_q: &mut [u8],
+    memory: &mut [u8],
+) {
+    let mut memory = Memory::new(memory);
+    let seed_pk = secret_seeds::<P>(seed_sk, memory.take(PUBLIC_SEED_BYTES + P::O_BYTES), oil);
+    expand_p(b, &seed_pk, p1_q);
+    let (p1, q) = p1_q.split_at_mut(P::P1_BYTES);
+    let oil_p1 = memory.take(P::O * P::V * P::M_BYTES);
+    let row_bytes = P::V * P::M_BYTES;
+    let p1 = Rows::upper(p1, P::V, row_bytes, P::M_BYTES);
+    b.left_product(Coefficients::new(oil, P::O, P::O), p1, oil_p1, row_bytes);
+    b.vectorize(
+        #[inline(always)]
+        || packed::add_transposed::<P>((P::O, P::V), oil_p1, q),
+    );
+}

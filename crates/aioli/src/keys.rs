@@ -1,0 +1,347 @@
+//! Signing and verifying keys, compact and expanded.
+//!
+//! A compact key is what is stored and sent. An expanded one holds P1 and what else follows from the key alone: worth
+//! its memory (120 to 850 kB) where one key serves many operations.
+
+use crate::backend::{Backend, Kind};
+use crate::hazmat;
+use crate::keygen;
+use crate::memory;
+use crate::message::MessageDigest;
+use crate::params::{ByteArray, PUBLIC_SEED_BYTES, ParameterSet};
+use crate::public_map;
+use crate::sig::{Signature, array};
+use crate::Error;
+use alloc::boxed::Box;
+use alloc::vec;
+use signature::rand_core::TryCryptoRng;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// A compact secret key: the seed that everything else follows from.
+pub struct SigningKey<P: ParameterSet>(P::SecretKeyBytes);
+
+impl<P: ParameterSet> SigningKey<P> {
+    /// A fresh key from the operating system's randomness.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Randomness`].
+    #[cfg(feature = "getrandom")]
+    pub fn generate() -> Result<Self, Error> {
+        let mut key = Self(P::SecretKeyBytes::ZERO);
+        getrandom::fill(key.0.as_mut()).map_err(|_| Error::Randomness)?;
+        Ok(key)
+    }
+
+    /// A fresh key from the given randomness.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Randomness`] if the source fails.
+    pub fn generate_from_rng<R: TryCryptoRng + ?Sized>(rng: &mut R) -> Result<Self, Error> {
+        let mut key = Self(P::SecretKeyBytes::ZERO);
+        rng.try_fill_bytes(key.0.as_mut()).map_err(|_| Error::Randomness)?;
+        Ok(key)
+    }
+
+    /// The key of this seed, which is the encoded secret key.
+    pub const fn from_seed(seed: P::SecretKeyBytes) -> Self {
+        Self(seed)
+    }
+
+    /// The seed. Secret.
+    pub const fn as_seed(&self) -> &P::SecretKeyBytes {
+        &self.0
+    }
+
+    /// Computes the public key.
+    pub fn verifying_key(&self) -> VerifyingKey<P> {
+        hazmat::verifying_key(Kind::best(), self)
+    }
+
+    /// Computes what signing needs of the key once and for all.
+    pub fn expand(&self) -> ExpandedSigningKey<P> {
+        hazmat::expand_signing_key(Kind::best(), self)
+    }
+
+    /// Signs without randomness: the same key and message always give the same signature.
+    ///
+    /// Prefer the hedged [`Signer`](signature::Signer), which is harder to attack by faults and side channels.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SamplesExhausted`].
+    pub fn sign_deterministic(&self, message: &[u8]) -> Result<Signature<P>, Error> {
+        self.sign_with_randomizer(&MessageDigest::of(message), P::DigestBytes::ZERO)
+    }
+
+    /// Signs the message that `digest` was computed from, with fresh randomness.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Randomness`], [`Error::SamplesExhausted`].
+    #[cfg(feature = "getrandom")]
+    pub fn sign_digest(&self, digest: &MessageDigest<P>) -> Result<Signature<P>, Error> {
+        self.sign_with_randomizer(digest, system_randomizer::<P>()?)
+    }
+
+    fn sign_with_randomizer(&self, digest: &MessageDigest<P>, randomizer: P::DigestBytes) -> Result<Signature<P>, Error> {
+        hazmat::sign(Kind::best(), self, digest, &randomizer.as_ref()[..P::SALT_BYTES])
+    }
+}
+
+impl<P: ParameterSet> Clone for SigningKey<P> {
+    fn clone(&self) -> Self {
+        Self(self.0)
+    }
+}
+
+impl<P: ParameterSet> TryFrom<&[u8]> for SigningKey<P> {
+    type Error = Error;
+
+    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
+        array::<P, P::SecretKeyBytes>("secret key", bytes).map(Self)
+    }
+}
+
+impl<P: ParameterSet> AsRef<[u8]> for SigningKey<P> {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_ref()
+    }
+}
+
+impl<P: ParameterSet> Drop for SigningKey<P> {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl<P: ParameterSet> ZeroizeOnDrop for SigningKey<P> {}
+
+/// A secret key with everything that signing needs: O, P1 and Q = P2 + P1^T O.
+pub struct ExpandedSigningKey<P: ParameterSet> {
+    pub(crate) key: SigningKey<P>,
+    /// O, V rows of O elements, one a byte.
+    pub(crate) oil: Box<[u8]>,
+    /// P1 and Q, packed.
+    pub(crate) p1_q: Box<[u8]>,
+}
+
+impl<P: ParameterSet> ExpandedSigningKey<P> {
+    pub(crate) fn new<B: Backend>(b: B, key: &SigningKey<P>) -> Self {
+        let mut oil = vec![0; P::V * P::O].into_boxed_slice();
+        let mut p1_q = vec![0; P::P_BYTES].into_boxed_slice();
+        memory::with(0, keygen::expand_sk_memory::<P>(), |_, memory| {
+            keygen::expand_sk::<P, B>(b, key.as_ref(), &mut oil, &mut p1_q, memory);
+        });
+        Self { key: key.clone(), oil, p1_q }
+    }
+
+    /// The compact key.
+    pub const fn compact(&self) -> &SigningKey<P> {
+        &self.key
+    }
+
+    /// Computes the public key.
+    pub fn verifying_key(&self) -> VerifyingKey<P> {
+        self.key.verifying_key()
+    }
+
+    /// See [`SigningKey::sign_deterministic`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SamplesExhausted`].
+    pub fn sign_deterministic(&self, message: &[u8]) -> Result<Signature<P>, Error> {
+        self.sign_with_randomizer(&MessageDigest::of(message), P::DigestBytes::ZERO)
+    }
+
+    /// See [`SigningKey::sign_digest`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Randomness`], [`Error::SamplesExhausted`].
+    #[cfg(feature = "getrandom")]
+    pub fn sign_digest(&self, digest: &MessageDigest<P>) -> Result<Signature<P>, Error> {
+        self.sign_with_randomizer(digest, system_randomizer::<P>()?)
+    }
+
+    fn sign_with_randomizer(&self, digest: &MessageDigest<P>, randomizer: P::DigestBytes) -> Result<Signature<P>, Error> {
+        hazmat::sign_expanded(Kind::best(), self, digest, &randomizer.as_ref()[..P::SALT_BYTES])
+    }
+}
+
+impl<P: ParameterSet> Clone for ExpandedSigningKey<P> {
+    fn clone(&self) -> Self {
+        Self { key: self.key.clone(), oil: self.oil.clone(), p1_q: self.p1_q.clone() }
+    }
+}
+
+impl<P: ParameterSet> Drop for ExpandedSigningKey<P> {
+    fn drop(&mut self) {
+        memory::wipe(&mut self.oil);
+        // P1 is public.
+        memory::wipe(&mut self.p1_q[P::P1_BYTES..]);
+    }
+}
+
+impl<P: ParameterSet> ZeroizeOnDrop for ExpandedSigningKey<P> {}
+
+/// A compact public key: the seed of P1 and P2, and P3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VerifyingKey<P: ParameterSet>(pub(crate) P::PublicKeyBytes);
+
+impl<P: ParameterSet> VerifyingKey<P> {
+    /// From an array of the right length.
+    pub const fn from_bytes(bytes: P::PublicKeyBytes) -> Self {
+        Self(bytes)
+    }
+
+    /// The encoded public key.
+    pub const fn as_bytes(&self) -> &P::PublicKeyBytes {
+        &self.0
+    }
+
+    /// Expands P1 and P2.
+    pub fn expand(&self) -> ExpandedVerifyingKey<P> {
+        hazmat::expand_verifying_key(Kind::best(), self)
+    }
+
+    /// Verifies a signature of the message that `digest` was computed from.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSignature`].
+    pub fn verify_digest(&self, digest: &MessageDigest<P>, signature: &Signature<P>) -> Result<(), Error> {
+        hazmat::verify(Kind::best(), self, digest, signature)
+    }
+
+    /// The seed of P1 and P2.
+    pub(crate) fn seed(&self) -> &[u8; PUBLIC_SEED_BYTES] {
+        self.0.as_ref().first_chunk().expect("every public key is longer than its seed")
+    }
+}
+
+impl<P: ParameterSet> TryFrom<&[u8]> for VerifyingKey<P> {
+    type Error = Error;
+
+    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
+        array::<P, P::PublicKeyBytes>("public key", bytes).map(Self)
+    }
+}
+
+impl<P: ParameterSet> AsRef<[u8]> for VerifyingKey<P> {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_ref()
+    }
+}
+
+/// A public key with P1 and P2.
+#[derive(Clone)]
+pub struct ExpandedVerifyingKey<P: ParameterSet> {
+    pub(crate) key: VerifyingKey<P>,
+    /// P1 and P2, packed.
+    pub(crate) p: Box<[u8]>,
+}
+
+impl<P: ParameterSet> ExpandedVerifyingKey<P> {
+    pub(crate) fn new<B: Backend>(b: B, key: &VerifyingKey<P>) -> Self {
+        let mut p = vec![0; P::P_BYTES].into_boxed_slice();
+        public_map::expand_p(b, key.seed(), &mut p);
+        Self { key: *key, p }
+    }
+
+    /// The compact key.
+    pub const fn compact(&self) -> &VerifyingKey<P> {
+        &self.key
+    }
+
+    /// See [`VerifyingKey::verify_digest`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSignature`].
+    pub fn verify_digest(&self, digest: &MessageDigest<P>, signature: &Signature<P>) -> Result<(), Error> {
+        hazmat::verify_expanded(Kind::best(), self, digest, signature)
+    }
+}
+
+impl<P: ParameterSet> core::fmt::Debug for ExpandedVerifyingKey<P> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_tuple("ExpandedVerifyingKey").field(&self.key).finish()
+    }
+}
+
+/// Fresh random bytes; an array of digest length, of which `SALT_BYTES` are used.
+#[cfg(feature = "getrandom")]
+fn system_randomizer<P: ParameterSet>() -> Result<P::DigestBytes, Error> {
+    let mut randomizer = P::DigestBytes::ZERO;
+    getrandom::fill(&mut randomizer.as_mut()[..P::SALT_BYTES]).map_err(|_| Error::Randomness)?;
+    Ok(randomizer)
+}
+
+/// The traits of the `signature` crate, the same for compact and expanded keys.
+macro_rules! signature_traits {
+    ($($signing:ident, $verifying:ident;)*) => {$(
+        #[cfg(feature = "getrandom")]
+        impl<P: ParameterSet> signature::Signer<Signature<P>> for $signing<P> {
+            fn try_sign(&self, message: &[u8]) -> Result<Signature<P>, signature::Error> {
+                Ok(self.sign_digest(&MessageDigest::of(message))?)
+            }
+        }
+
+        #[cfg(feature = "getrandom")]
+        impl<P: ParameterSet> signature::MultipartSigner<Signature<P>> for $signing<P> {
+            fn try_multipart_sign(&self, message: &[&[u8]]) -> Result<Signature<P>, signature::Error> {
+                Ok(self.sign_digest(&MessageDigest::of_parts(message))?)
+            }
+        }
+
+        impl<P: ParameterSet> signature::RandomizedSigner<Signature<P>> for $signing<P> {
+            fn try_sign_with_rng<R: TryCryptoRng + ?Sized>(
+                &self,
+                rng: &mut R,
+                message: &[u8],
+            ) -> Result<Signature<P>, signature::Error> {
+                signature::RandomizedMultipartSigner::try_multipart_sign_with_rng(self, rng, &[message])
+            }
+        }
+
+        impl<P: ParameterSet> signature::RandomizedMultipartSigner<Signature<P>> for $signing<P> {
+            fn try_multipart_sign_with_rng<R: TryCryptoRng + ?Sized>(
+                &self,
+                rng: &mut R,
+                message: &[&[u8]],
+            ) -> Result<Signature<P>, signature::Error> {
+                let mut randomizer = P::DigestBytes::ZERO;
+                rng.try_fill_bytes(&mut randomizer.as_mut()[..P::SALT_BYTES]).map_err(|_| Error::Randomness)?;
+                Ok(self.sign_with_randomizer(&MessageDigest::of_parts(message), randomizer)?)
+            }
+        }
+
+        impl<P: ParameterSet> signature::Keypair for $signing<P> {
+            type VerifyingKey = VerifyingKey<P>;
+
+            fn verifying_key(&self) -> VerifyingKey<P> {
+                $signing::verifying_key(self)
+            }
+        }
+
+        impl<P: ParameterSet> signature::Verifier<Signature<P>> for $verifying<P> {
+            fn verify(&self, message: &[u8], signature: &Signature<P>) -> Result<(), signature::Error> {
+                Ok(self.verify_digest(&MessageDigest::of(message), signature)?)
+            }
+        }
+
+        impl<P: ParameterSet> signature::MultipartVerifier<Signature<P>> for $verifying<P> {
+            fn multipart_verify(&self, message: &[&[u8]], signature: &Signature<P>) -> Result<(), signature::Error> {
+                Ok(self.verify_digest(&MessageDigest::of_parts(message), signature)?)
+            }
+        }
+    )*};
+}
+
+signature_traits! {
+    SigningKey, VerifyingKey;
+    ExpandedSigningKey, ExpandedVerifyingKey;
+}

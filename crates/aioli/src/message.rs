@@ -1,0 +1,96 @@
+//! Messages that are not one slice: parts, streams, digests.
+
+use crate::params::{ByteArray, ParameterSet};
+use core::marker::PhantomData;
+use shake::digest::{ExtendableOutput, Update, XofReader};
+
+/// Computes the digest of a message that comes in pieces, in constant memory.
+///
+/// ```
+/// use aioli::mayo1::{MessageHasher, SigningKey};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut hasher = MessageHasher::new();
+/// hasher.update(b"first part, ");
+/// hasher.update(b"second part");
+/// let key = SigningKey::generate()?;
+/// let signature = key.sign_digest(&hasher.finalize())?;
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct MessageHasher<P> {
+    shake: shake::Shake256,
+    set: PhantomData<P>,
+}
+
+impl<P: ParameterSet> MessageHasher<P> {
+    /// Nothing read yet.
+    pub fn new() -> Self {
+        Self { shake: Default::default(), set: PhantomData }
+    }
+
+    /// Takes the next piece.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.shake.update(bytes);
+    }
+
+    /// Reads everything from `reader`; returns how many bytes that was.
+    ///
+    /// # Errors
+    ///
+    /// Those of the reader.
+    #[cfg(feature = "std")]
+    pub fn update_from(&mut self, mut reader: impl std::io::Read) -> std::io::Result<u64> {
+        std::io::copy(&mut reader, self)
+    }
+
+    /// The digest of all pieces.
+    pub fn finalize(self) -> MessageDigest<P> {
+        let mut digest = P::DigestBytes::ZERO;
+        self.shake.finalize_xof().read(digest.as_mut());
+        MessageDigest(digest)
+    }
+}
+
+impl<P: ParameterSet> Default for MessageHasher<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(feature = "std")]
+impl<P: ParameterSet> std::io::Write for MessageHasher<P> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The digest D = SHAKE256(message) that MAYO signs in place of a message.
+///
+/// Comes from a [`MessageHasher`]; [`hazmat`](crate::hazmat::message_digest) makes one of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageDigest<P: ParameterSet>(pub(crate) P::DigestBytes);
+
+impl<P: ParameterSet> MessageDigest<P> {
+    /// Of a message in one piece.
+    pub fn of(message: &[u8]) -> Self {
+        Self::of_parts(&[message])
+    }
+
+    /// Of a message in several pieces.
+    pub fn of_parts(parts: &[&[u8]]) -> Self {
+        let mut digest = P::DigestBytes::ZERO;
+        crate::xof::shake256(parts, digest.as_mut());
+        Self(digest)
+    }
+}
+
+impl<P: ParameterSet> AsRef<[u8]> for MessageDigest<P> {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_ref()
+    }
+}

@@ -1,0 +1,216 @@
+//! Runs of packed m-vectors: the layout that everything shares, views of it, transposition, the nibble codec.
+//!
+//! An m-vector is `M_BYTES` bytes, two field elements to a byte, low nibble first. A matrix of m-vectors is the run of
+//! its m-vectors, row after row, without padding; a triangular one keeps the entries on and above its diagonal:
+//!
+//! ```text
+//! row 0   |vec 0,0|vec 0,1|vec 0,2|vec 0,3|        the bytes of row i stand below those of row 0 that
+//! row 1           |vec 1,1|vec 1,2|vec 1,3|        belong to the same column: row i begins i * step bytes
+//! row 2                   |vec 2,2|vec 2,3|        to the right, step = M_BYTES (0 in a full matrix)
+//! row 3                           |vec 3,3|
+//! ```
+//!
+//! So does AES-CTR write P1, so do the public key keep P3 and the expanded keys everything.
+
+use crate::params::ParameterSet;
+
+/// A matrix of m-vectors as the left product reads it: full or upper triangular, rows packed one after another.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    bytes: &'a [u8],
+    count: usize,
+    row_bytes: usize,
+    step: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// `count` rows of `row_bytes` bytes.
+    pub fn full(bytes: &'a [u8], count: usize, row_bytes: usize) -> Self {
+        assert_eq!(bytes.len(), count * row_bytes, "length of a full matrix");
+        Self { bytes, count, row_bytes, step: 0 }
+    }
+
+    /// `count` rows, the first of `row_bytes` bytes, each following one beginning (and being shorter by) `step` bytes.
+    pub fn upper(bytes: &'a [u8], count: usize, row_bytes: usize, step: usize) -> Self {
+        assert!(count >= 1 && (count - 1) * step <= row_bytes, "more rows than an upper triangle has");
+        assert_eq!(bytes.len(), count * row_bytes - step * (count * (count - 1) / 2), "length of a triangular matrix");
+        Self { bytes, count, row_bytes, step }
+    }
+
+    /// All rows, packed.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// How many rows.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The length of row 0, which is the length of a row of the product.
+    pub fn row_bytes(&self) -> usize {
+        self.row_bytes
+    }
+
+    /// By how much each row begins further to the right than the row before.
+    pub fn step(&self) -> usize {
+        self.step
+    }
+
+    /// Where row `i` begins in [`bytes`](Self::bytes).
+    #[inline(always)]
+    pub fn offset(&self, i: usize) -> usize {
+        // The step of row j is subtracted from the lengths of the rows after it.
+        i * self.row_bytes - self.step * (i * i.saturating_sub(1) / 2)
+    }
+
+    /// Row `i`; it stands below the bytes `i * step ..` of row 0.
+    #[inline(always)]
+    pub fn row(&self, i: usize) -> &'a [u8] {
+        &self.bytes[self.offset(i)..][..self.row_bytes - i * self.step]
+    }
+}
+
+/// The small dense matrix X of a left product, transposed: one byte an element, the coefficients of one row of the
+/// operand together.
+#[derive(Clone, Copy)]
+pub struct Coefficients<'a> {
+    elements: &'a [u8],
+    stride: usize,
+    rows: usize,
+}
+
+impl<'a> Coefficients<'a> {
+    /// X with `rows` rows, where X\[r\]\[i\] is `elements[i * stride + r]`, a field element below 16.
+    pub fn new(elements: &'a [u8], stride: usize, rows: usize) -> Self {
+        assert!(rows <= stride && elements.len().is_multiple_of(stride), "shape of a coefficient matrix");
+        Self { elements, stride, rows }
+    }
+
+    /// All of X.
+    pub(crate) fn elements(&self) -> &'a [u8] {
+        self.elements
+    }
+
+    /// How many rows X has, and so how many the product has.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// How many columns X has: as many as the operand has rows.
+    pub fn columns(&self) -> usize {
+        self.elements.len() / self.stride
+    }
+
+    /// The coefficients X\[..\]\[i\] of row `i` of the operand.
+    #[inline(always)]
+    pub fn of_row(&self, i: usize) -> &'a [u8] {
+        &self.elements[i * self.stride..][..self.rows]
+    }
+
+    /// The columns `range` of X.
+    pub(crate) fn columns_in(&self, range: core::ops::Range<usize>) -> Self {
+        Self { elements: &self.elements[range.start * self.stride..range.end * self.stride], ..*self }
+    }
+}
+
+/// Copies the first `rows` by `columns` m-vectors of a matrix into the other order: entry (i, j) of `from`, whose rows
+/// are `from_columns` m-vectors long, goes to row j, column i of `to`, whose rows are `to_columns` m-vectors long (the
+/// last one may be cut after its last entry written).
+#[inline(always)]
+pub(crate) fn transpose<P: ParameterSet>(
+    (rows, columns): (usize, usize),
+    (from, from_columns): (&[u8], usize),
+    (to, to_columns): (&mut [u8], usize),
+) {
+    for (j, to_row) in to.chunks_mut(to_columns * P::M_BYTES).take(columns).enumerate() {
+        for (i, to) in to_row.chunks_exact_mut(P::M_BYTES).take(rows).enumerate() {
+            to.copy_from_slice(&from[(i * from_columns + j) * P::M_BYTES..][..P::M_BYTES]);
+        }
+    }
+}
+
+/// Adds the transpose of the `rows` by `columns` matrix `from` onto `to`.
+#[inline(always)]
+pub(crate) fn add_transposed<P: ParameterSet>((rows, columns): (usize, usize), from: &[u8], to: &mut [u8]) {
+    for (j, to_row) in to.chunks_exact_mut(rows * P::M_BYTES).take(columns).enumerate() {
+        for (i, to) in to_row.chunks_exact_mut(P::M_BYTES).enumerate() {
+            add(to, &from[(i * columns + j) * P::M_BYTES..][..P::M_BYTES]);
+        }
+    }
+}
+
+/// Adds `from` onto `to`; both have the same length.
+#[inline(always)]
+pub(crate) fn add(to: &mut [u8], from: &[u8]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to ^= from;
+    }
+}
+
+/// Unpacks `elements.len()` field elements, one a byte.
+#[inline(always)]
+pub(crate) fn decode(bytes: &[u8], elements: &mut [u8]) {
+    let (pairs, last) = elements.as_chunks_mut::<2>();
+    for (pair, byte) in pairs.iter_mut().zip(bytes) {
+        *pair = [byte & 15, byte >> 4];
+    }
+    if let [last] = last {
+        *last = bytes[pairs.len()] & 15;
+    }
+}
+
+/// Packs field elements; an odd count leaves the last high nibble zero.
+#[inline(always)]
+pub(crate) fn encode(elements: &[u8], bytes: &mut [u8]) {
+    let (pairs, last) = elements.as_chunks::<2>();
+    for ([low, high], byte) in pairs.iter().zip(bytes.iter_mut()) {
+        *byte = low | high << 4;
+    }
+    if let [last] = last {
+        bytes[pairs.len()] = *last;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::round3::Mayo2;
+
+    #[test]
+    fn rows_of_a_triangle_are_where_the_picture_shows_them() {
+        let bytes: [u8; 20] = core::array::from_fn(|i| i as u8);
+        let upper = Rows::upper(&bytes, 4, 8, 2);
+        let rows = [0..8, 8..14, 14..18, 18..20];
+        for (i, range) in rows.into_iter().enumerate() {
+            assert_eq!(upper.row(i), &bytes[range]);
+        }
+    }
+
+    #[test]
+    fn nibbles_low_first_and_odd_counts_padded_with_zero() {
+        let mut elements = [0; 5];
+        decode(&[0x21, 0x43, 0xf5], &mut elements);
+        assert_eq!(elements, [1, 2, 3, 4, 5]);
+        let mut bytes = [0xff; 3];
+        encode(&elements, &mut bytes);
+        assert_eq!(bytes, [0x21, 0x43, 0x05]);
+    }
+
+    #[test]
+    fn transposition_moves_whole_vectors() {
+        const MB: usize = Mayo2::M_BYTES;
+        let mut from = [0; 6 * MB];
+        for (i, vector) in from.chunks_exact_mut(MB).enumerate() {
+            vector.fill(i as u8);
+        }
+        let mut to = [9; 9 * MB];
+        transpose::<Mayo2>((2, 3), (&from, 3), (&mut to, 3));
+        let firsts: [u8; 9] = core::array::from_fn(|i| to[i * MB]);
+        assert_eq!(firsts, [0, 3, 9, 1, 4, 9, 2, 5, 9]);
+        let mut sum = [1; 6 * MB];
+        add_transposed::<Mayo2>((2, 3), &from, &mut sum);
+        let lasts: [u8; 6] = core::array::from_fn(|i| sum[i * MB + MB - 1]);
+        assert_eq!(lasts, [1, 2, 0, 5, 3, 4]);
+    }
+}

@@ -1,0 +1,47 @@
+//! Signatures.
+
+use crate::Error;
+use crate::params::ParameterSet;
+
+/// A signature: k vectors of n field elements, packed, and the salt.
+///
+/// Every run of bytes of the right length decodes. Where n * k is odd a non-zero last high nibble is malformed, and
+/// does not verify.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signature<P: ParameterSet>(P::SignatureBytes);
+
+impl<P: ParameterSet> Signature<P> {
+    /// From an array of the right length.
+    pub const fn from_bytes(bytes: P::SignatureBytes) -> Self {
+        Self(bytes)
+    }
+
+    /// The encoded signature.
+    pub const fn as_bytes(&self) -> &P::SignatureBytes {
+        &self.0
+    }
+}
+
+impl<P: ParameterSet> AsRef<[u8]> for Signature<P> {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_ref()
+    }
+}
+
+impl<P: ParameterSet> TryFrom<&[u8]> for Signature<P> {
+    type Error = Error;
+
+    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
+        array::<P, P::SignatureBytes>("signature", bytes).map(Self)
+    }
+}
+
+/// The bytes as an array, or an error that names both lengths.
+pub(crate) fn array<P: ParameterSet, A: crate::params::ByteArray>(what: &'static str, bytes: &[u8]) -> Result<A, Error> {
+    A::try_from(bytes).map_err(|_| Error::Length {
+        what,
+        algorithm: P::ALGORITHM,
+        expected: A::ZERO.as_ref().len(),
+        given: bytes.len(),
+    })
+}

@@ -1,0 +1,222 @@
+//! Signing (MAYO.md, "Signing").
+//!
+//! Everything heavy is a product from the left (`docs/one-pass.md`). With T = (V P1)' and Q = P2 + (O^T P1)':
+//! u = V T, N = O^T T, M = V Q + N', and L is never formed. From a compact key one pass over P1 with the rows of V and
+//! O^T together gives both V P1 and O^T P1.
+
+use crate::Error;
+use crate::backend::Backend;
+use crate::keygen::secret_seeds;
+use crate::memory::Memory;
+use crate::message::MessageDigest;
+use crate::packed::{self, Coefficients, Rows};
+use crate::params::{ByteArray, PUBLIC_SEED_BYTES, ParameterSet};
+use crate::public_map::PublicMap;
+use crate::verify::{lambda_bytes, t_columns, target};
+use crate::whip;
+use crate::xof::shake256;
+
+/// What signing needs of a secret key.
+pub(crate) enum SecretMap<'a> {
+    /// The seed alone, and memory for P1 and P2 of [`ParameterSet::P_BYTES`].
+    Compact(&'a mut [u8]),
+    /// O, one element a byte, and P1 and Q as [`expand_sk`](crate::keygen::expand_sk) leaves them.
+    Expanded { oil: &'a [u8], p1_q: &'a [u8] },
+}
+
+/// What is signed, and how.
+pub(crate) struct Request<'a> {
+    seed_sk: &'a [u8],
+    digest: &'a [u8],
+    randomizer: &'a [u8],
+    samples: u16,
+}
+
+impl<'a> Request<'a> {
+    /// `randomizer` is fresh random bytes, or zeros for a deterministic signature; at most `samples` vinegar samples
+    /// are tried, and never more than the specification's 256.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Length`] if the randomizer has not `SALT_BYTES` bytes.
+    pub(crate) fn new<P: ParameterSet>(
+        seed_sk: &'a [u8],
+        digest: &'a MessageDigest<P>,
+        randomizer: &'a [u8],
+        samples: u16,
+    ) -> Result<Self, Error> {
+        match randomizer.len() {
+            given if given == P::SALT_BYTES => Ok(Self { seed_sk, digest: digest.as_ref(), randomizer, samples }),
+            given => {
+                let (what, algorithm, expected) = ("randomizer", P::ALGORITHM, P::SALT_BYTES);
+                Err(Error::Length { what, algorithm, expected, given })
+            }
+        }
+    }
+}
+
+/// Secret working memory of [`sign`]; must be zero.
+pub(crate) const fn sign_memory<P: ParameterSet>() -> usize {
+    let rows = P::K + P::O;
+    let seeds = PUBLIC_SEED_BYTES + P::O_BYTES + P::V * P::O;
+    let vinegar = P::K * P::V_BYTES + P::R_BYTES;
+    let elements = P::V * rows + P::K * P::V + 2 * P::K * P::O + P::K * P::N;
+    let packed_s = P::O * P::V_BYTES + P::K * P::V_BYTES;
+    let q = P::V * P::O;
+    let products = rows * P::V + P::V * t_columns::<P>() + rows * t_columns::<P>() + P::K * P::O;
+    let system = P::O + P::K * P::O + 1;
+    seeds + vinegar + elements + packed_s + lambda_bytes::<P>() + (q + products + system + 1) * P::M_BYTES
+}
+
+/// Signs; returns the signature.
+///
+/// # Errors
+///
+/// [`Error::SamplesExhausted`] if no vinegar sample gave a system of full rank.
+pub(crate) fn sign<P: ParameterSet, B: Backend>(
+    b: B,
+    request: &Request<'_>,
+    secret: SecretMap<'_>,
+    memory: &mut [u8],
+) -> Result<P::SignatureBytes, Error> {
+    let mut memory = Memory::new(memory);
+    let (mb, rows, columns) = (P::M_BYTES, P::K + P::O, t_columns::<P>());
+    let Request { seed_sk, digest, randomizer, samples } = *request;
+
+    let seed_pk;
+    let (oil, mut p, known_q) = match secret {
+        SecretMap::Compact(window) => {
+            let oil = memory.take(P::V * P::O);
+            seed_pk = secret_seeds::<P>(seed_sk, memory.take(PUBLIC_SEED_BYTES + P::O_BYTES), oil);
+            (&*oil, PublicMap::<P>::from_seed(b, &seed_pk, window), None)
+        }
+        // Of P2, whose place Q has taken, nothing is asked then.
+        SecretMap::Expanded { oil, p1_q } => (oil, PublicMap::from_memory(p1_q), Some(&p1_q[P::P1_BYTES..])),
+    };
+    // Q, in the expanded key or here; it is known after the first pass over P1.
+    let own_q = memory.take(if known_q.is_none() { P::V * P::O * mb } else { 0 });
+    let mut own_q_known = false;
+
+    // Step 1: the salt, the target and the linear map.
+    let mut signature = P::SignatureBytes::ZERO;
+    let (s_bytes, salt) = signature.as_mut().split_at_mut(P::SIGNATURE_BYTES - P::SALT_BYTES);
+    shake256(&[digest, randomizer, seed_sk], salt);
+    let (t, lambda) = (memory.take(mb), memory.take(lambda_bytes::<P>()));
+    target::<P, B>(b, digest, salt, t, lambda);
+
+    // [V; O^T], transposed: the coefficients that belong to one vinegar variable together. And O^T as packed rows.
+    let (vo, oil_t) = (memory.take(P::V * rows), memory.take(P::O * P::V_BYTES));
+    for (vo, oil) in vo.chunks_exact_mut(rows).zip(oil.chunks_exact(P::O)) {
+        vo[P::K..].copy_from_slice(oil);
+    }
+    let v = memory.take(P::K * P::V);
+    for (l, oil_t) in oil_t.chunks_exact_mut(P::V_BYTES).enumerate() {
+        let column = &mut v[..P::V];
+        for (element, oil) in column.iter_mut().zip(oil.chunks_exact(P::O)) {
+            *element = oil[l];
+        }
+        packed::encode(column, oil_t);
+    }
+
+    // T, with lambda as its last column.
+    let t_matrix = memory.take(P::V * columns * mb);
+    if P::LINEAR {
+        packed::transpose::<P>((1, P::V), (lambda, P::N), (&mut t_matrix[P::K * mb..], columns));
+    }
+
+    let stream = memory.take(P::K * P::V_BYTES + P::R_BYTES);
+    let (r, x, s) = (memory.take(P::K * P::O), memory.take(P::K * P::O), memory.take(P::K * P::N));
+    let vp1 = memory.take(if known_q.is_none() { rows } else { P::K } * P::V * mb);
+    let products = memory.take(rows * columns * mb);
+    let m_matrices = memory.take(P::K * P::O * mb);
+    let oil_linear = memory.take(P::O * mb);
+    let system = memory.take((P::K * P::O + 1) * mb);
+    let s_vinegar = memory.take(P::K * P::V_BYTES);
+
+    for ctr in 0..samples.min(256) {
+        // Step 2: vinegar and randomizer.
+        shake256(&[digest, salt, seed_sk, &[ctr as u8]], stream);
+        let (v_bytes, r_bytes) = stream.split_at(P::K * P::V_BYTES);
+        for (i, (v, bytes)) in v.chunks_exact_mut(P::V).zip(v_bytes.chunks_exact(P::V_BYTES)).enumerate() {
+            packed::decode(bytes, v);
+            for (vo, &element) in vo.chunks_exact_mut(rows).zip(&*v) {
+                vo[i] = element;
+            }
+        }
+        packed::decode(r_bytes, r);
+
+        // V P1, and the first time with a compact key O^T P1, which gives Q.
+        if ctr > 0 {
+            vp1.fill(0);
+            products.fill(0);
+        }
+        let pass = Coefficients::new(vo, rows, if known_q.is_none() && !own_q_known { rows } else { P::K });
+        p.left_product_p1(b, pass, vp1, P::V * mb);
+        if pass.rows() == rows {
+            p.add_p2(b, own_q);
+            b.vectorize(
+                #[inline(always)]
+                || packed::add_transposed::<P>((P::O, P::V), &vp1[P::K * P::V * mb..], own_q),
+            );
+            own_q_known = true;
+        }
+        let q = known_q.unwrap_or(own_q);
+
+        // [u, Lambda(v); N, O^T lambda] = [V; O^T] [T | lambda].
+        b.vectorize(
+            #[inline(always)]
+            || packed::transpose::<P>((P::K, P::V), (vp1, P::V), (t_matrix, columns)),
+        );
+        let vo = Coefficients::new(vo, rows, rows);
+        b.left_product(vo, Rows::full(t_matrix, P::V, columns * mb), products, columns * mb);
+        let (vinegar_products, oil_products) = products.split_at(P::K * columns * mb);
+
+        // M = V Q + N'.
+        packed::transpose::<P>((P::O, P::K), (oil_products, columns), (m_matrices, P::O));
+        let v_rows = Coefficients::new(vo.elements(), rows, P::K);
+        b.left_product(v_rows, Rows::full(q, P::V, P::O * mb), m_matrices, P::O * mb);
+
+        // Steps 3 and 4: y = t - W(v), and A.
+        let (a, y) = system.split_at_mut(P::K * P::O * mb);
+        whip::whip::<P, B>(b, vinegar_products, columns, y);
+        packed::add(y, t);
+        if P::LINEAR {
+            for (l, linear) in oil_linear.chunks_exact_mut(mb).enumerate() {
+                linear.copy_from_slice(&oil_products[(l * columns + P::K) * mb..][..mb]);
+                packed::add(linear, &lambda[(P::V + l) * mb..][..mb]);
+            }
+        }
+        whip::system::<P, B>(b, m_matrices, oil_linear, a);
+
+        // Step 5: x = r + a solution of A x' = y - A r.
+        b.left_product(Coefficients::new(r, 1, 1), Rows::full(a, P::K * P::O, mb), y, mb);
+        let solved = b.solve(system, P::M, x);
+        if solved == 0 {
+            continue;
+        }
+        packed::add(x, r);
+
+        // Step 6: s_i = (v_i + O x_i) || x_i.
+        s_vinegar.copy_from_slice(v_bytes);
+        transpose_elements(x, P::O, r);
+        b.left_product(Coefficients::new(r, P::K, P::K), Rows::full(oil_t, P::O, P::V_BYTES), s_vinegar, P::V_BYTES);
+        for (i, s) in s.chunks_exact_mut(P::N).enumerate() {
+            let (vinegar, oil) = s.split_at_mut(P::V);
+            packed::decode(&s_vinegar[i * P::V_BYTES..], vinegar);
+            oil.copy_from_slice(&x[i * P::O..][..P::O]);
+        }
+        packed::encode(s, s_bytes);
+        return Ok(signature);
+    }
+    Err(Error::SamplesExhausted)
+}
+
+/// `from` has rows of `columns` elements; `to` becomes its transpose.
+fn transpose_elements(from: &[u8], columns: usize, to: &mut [u8]) {
+    let rows = from.len() / columns;
+    for (i, row) in from.chunks_exact(columns).enumerate() {
+        for (j, &element) in row.iter().enumerate() {
+            to[j * rows + i] = element;
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The linear system of signing: Gauss-Jordan elimination by columns, in constant time.
+//!
+//! The columns of A come as m-vectors, and they stay columns. For each of them, from the left: find a row, not used
+//! yet, with a non-zero entry (a one-hot mask, never an index); clear the rest of the column by row operations. On the
+//! columns to the right those operations are `column += (its entry in the pivot row) * g` with one m-vector g, so no
+//! row is moved and nothing is gathered. A column without a pivot gives g = 0. In the end y holds, in the pivot row
+//! of each column, that column's coordinate of the solution; free columns have none.
+//!
+//! Which of several possible rows becomes the pivot row does not change the solution: it is the only one with zero
+//! free variables, and which columns are free is a property of A.
+
+use crate::ct;
+use crate::gf16;
+use crate::memory::wipe;
+
+/// The portable form of [`Backend::solve`](crate::backend::Backend::solve).
+pub(crate) fn solve(columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
+    match m.div_ceil(16) {
+        4 => solve_words::<4>(columns, m, x),
+        5 => solve_words::<5>(columns, m, x),
+        7 => solve_words::<7>(columns, m, x),
+        _ => solve_words::<{ MAX_M.div_ceil(16) }>(columns, m, x),
+    }
+}
+
+/// The largest m of any set.
+const MAX_M: usize = 142;
+/// The most columns of any set: k * o of MAYO_5, and y.
+const MAX_COLUMNS: usize = 145;
+
+/// An m-vector in words, zero beyond its end.
+type Words<const W: usize> = [u64; W];
+
+fn solve_words<const W: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
+    assert!(m <= 16 * W && packed.len() == (x.len() + 1) * m / 2 && x.len() < MAX_COLUMNS, "shape of a linear system");
+    let mut columns = [[0; W]; MAX_COLUMNS];
+    let mut pivots = [[0; W]; MAX_COLUMNS];
+    let columns = &mut columns[..x.len() + 1];
+    for (words, bytes) in columns.iter_mut().zip(packed.chunks_exact(m / 2)) {
+        *words = load(bytes);
+    }
+
+    // All ones in the nibbles of the rows that no pivot stands in yet.
+    let mut unused: Words<W> = core::array::from_fn(|w| nibble_mask(m.saturating_sub(16 * w)));
+    for c in 0..x.len() {
+        let column = columns[c];
+        let pivot = lowest_nonzero(core::array::from_fn(|w| column[w] & unused[w]));
+        let inverse = gf16::inverse(entry(column, pivot));
+        // Clears the column off the pivot row, and in the pivot row turns an entry s into s / pivot.
+        let scaled = times(column.map(gf16::multiples), inverse);
+        let in_pivot_row = u64::from(inverse ^ ct::nonzero(inverse)) * gf16::ONES;
+        let g: Words<W> = core::array::from_fn(|w| scaled[w] & !pivot[w] ^ in_pivot_row & pivot[w]);
+        let g = g.map(gf16::multiples);
+        for later in &mut columns[c + 1..] {
+            let product = times(g, entry(*later, pivot));
+            for (word, product) in later.iter_mut().zip(product) {
+                *word ^= product;
+            }
+        }
+        for (unused, pivot) in unused.iter_mut().zip(pivot) {
+            *unused &= !pivot;
+        }
+        pivots[c] = pivot;
+    }
+    for (x, &pivot) in x.iter_mut().zip(pivots.iter()) {
+        *x = entry(columns[columns.len() - 1], pivot);
+    }
+    let left_over = unused.into_iter().fold(0, |all, word| all | word);
+    wipe(columns.as_flattened_mut());
+    wipe(pivots.as_flattened_mut());
+    wipe(packed);
+    1 ^ ct::nonzero64(left_over)
+}
+
+fn load<const W: usize>(bytes: &[u8]) -> Words<W> {
+    let mut words = [0; W];
+    for (word, bytes) in words.iter_mut().zip(bytes.chunks(8)) {
+        let mut whole = [0; 8];
+        whole[..bytes.len()].copy_from_slice(bytes);
+        *word = u64::from_le_bytes(whole);
+    }
+    words
+}
+
+/// All ones in the lowest `count` nibbles, or in all of them.
+const fn nibble_mask(count: usize) -> u64 {
+    if count >= 16 { u64::MAX } else { (1 << (4 * count)) - 1 }
+}
+
+/// All ones in the lowest nibble that is not zero, zero elsewhere.
+#[inline(always)]
+fn lowest_nonzero<const W: usize>(words: Words<W>) -> Words<W> {
+    let mut still_looking = u64::MAX;
+    words.map(|word| {
+        let nonzero = (word | word >> 1 | word >> 2 | word >> 3) & gf16::ONES;
+        let lowest = nonzero & nonzero.wrapping_neg() & still_looking;
+        still_looking &= ct::nonzero64(nonzero).wrapping_sub(1) as i8 as u64;
+        lowest * 15
+    })
+}
+
+/// The entry of a column in the row of a one-hot mask; zero if the mask is empty.
+#[inline(always)]
+fn entry<const W: usize>(column: Words<W>, row: Words<W>) -> u8 {
+    let mut word = 0;
+    for (column, row) in column.into_iter().zip(row) {
+        word |= column & row;
+    }
+    word |= word >> 32;
+    word |= word >> 16;
+    word |= word >> 8;
+    word |= word >> 4;
+    (word & 15) as u8
+}
+
+#[inline(always)]
+fn times<const W: usize>(multiples: [[u64; 4]; W], element: u8) -> Words<W> {
+    let masks = gf16::bit_masks(element);
+    multiples.map(|multiples| gf16::mul_word(multiples, masks))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packed;
+
+    /// By rows, with branches: the textbook, kept apart from the code above.
+    fn solve_by_rows(a: &[Vec<u8>], y: &[u8], columns: usize) -> Option<Vec<u8>> {
+        let mut rows: Vec<Vec<u8>> = a.iter().zip(y).map(|(row, &y)| [row.as_slice(), &[y]].concat()).collect();
+        let mut pivots = Vec::new();
+        for column in 0..columns {
+            let top = pivots.len();
+            let Some(found) = (top..rows.len()).find(|&i| rows[i][column] != 0) else { continue };
+            rows.swap(top, found);
+            let inverse = gf16::inverse(rows[top][column]);
+            let pivot: Vec<u8> = rows[top].iter().map(|&a| gf16::mul(a, inverse)).collect();
+            for (i, row) in rows.iter_mut().enumerate() {
+                let factor = if i == top { 0 } else { row[column] };
+                row.iter_mut().zip(&pivot).for_each(|(a, &p)| *a ^= gf16::mul(factor, p));
+            }
+            rows[top] = pivot;
+            pivots.push(column);
+            if pivots.len() == rows.len() {
+                break;
+            }
+        }
+        (pivots.len() == rows.len()).then(|| {
+            let mut x = vec![0; columns];
+            pivots.iter().zip(&rows).for_each(|(&column, row)| x[column] = row[columns]);
+            x
+        })
+    }
+
+    #[test]
+    fn agrees_with_elimination_by_rows() {
+        let mut state = 1u64;
+        let mut random = move || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 60) as u8
+        };
+        let (mut solvable, mut singular) = (0, 0);
+        for (m, columns) in [(64, 65), (64, 68), (78, 80), (80, 80), (108, 110), (142, 144)] {
+            for round in 0..40 {
+                let mut a: Vec<Vec<u8>> = (0..m).map(|_| (0..columns).map(|_| random()).collect()).collect();
+                let y: Vec<u8> = (0..m).map(|_| random()).collect();
+                // Some systems with columns that depend on those before, and some of low rank.
+                for dependent in 0..round % 5 {
+                    let column = (random() as usize * 3 + dependent) % (columns - 1) + 1;
+                    let factor = random();
+                    a.iter_mut().for_each(|row| row[column] = gf16::mul(factor, row[column - 1]));
+                }
+                if round % 8 == 7 {
+                    a[round % m] = a[(round + 5) % m].clone();
+                }
+                let expected = solve_by_rows(&a, &y, columns);
+                let mut bytes = vec![0; (columns + 1) * m / 2];
+                for (c, bytes) in bytes.chunks_exact_mut(m / 2).enumerate() {
+                    let column: Vec<u8> = (0..m).map(|i| if c < columns { a[i][c] } else { y[i] }).collect();
+                    packed::encode(&column, bytes);
+                }
+                let mut x = vec![0; columns];
+                let solved = solve(&mut bytes, m, &mut x);
+                assert_eq!(solved == 1, expected.is_some());
+                match expected {
+                    Some(expected) => {
+                        assert_eq!(x, expected);
+                        solvable += 1;
+                    }
+                    None => singular += 1,
+                }
+            }
+        }
+        assert!(solvable > 50 && singular > 20, "{solvable} solvable, {singular} singular");
+    }
+}

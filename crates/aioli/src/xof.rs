@@ -1,0 +1,12 @@
+//! SHAKE256, as the scheme uses it.
+
+use shake::digest::{ExtendableOutput, Update, XofReader};
+
+/// SHAKE256 of the parts one after another, into all of `out`.
+pub(crate) fn shake256(parts: &[&[u8]], out: &mut [u8]) {
+    let mut hasher = shake::Shake256::default();
+    for part in parts {
+        hasher.update(part);
+    }
+    hasher.finalize_xof().read(out);
+}

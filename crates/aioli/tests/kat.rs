@@ -1,0 +1,14 @@
+//! The official known answers, on every backend that this machine can run.
+
+use aioli::Algorithm;
+use aioli::backend::Kind;
+
+#[test]
+fn every_set_reproduces_its_official_file_on_every_backend() {
+    for kind in Kind::available() {
+        for algorithm in Algorithm::ALL {
+            let digests = aioli_kat::regenerate::<aioli::Error>(algorithm, kind, |_| Ok(())).unwrap();
+            assert_eq!(digests, aioli_kat::official(algorithm), "{algorithm} on {kind}");
+        }
+    }
+}
