@@ -52,6 +52,7 @@ macro_rules! with_set {
         }
     }};
 }
+#[cfg(feature = "alloc")]
 pub(crate) use with_set;
 
 impl Algorithm {

@@ -7,10 +7,14 @@
 //! [`Kind`] names the backends, and [`Kind::best`] is what every public operation uses, chosen once a call.
 
 mod portable;
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+mod x86_64;
 
 use crate::packed::{Coefficients, Rows};
 
 pub use portable::Portable;
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+pub use x86_64::{Avx2, Gfni256, Gfni512};
 
 /// The largest number of rows that [`Backend::left_product`] is asked for: k + o of MAYO_5.
 pub const MAX_ROWS: usize = 24;
@@ -20,7 +24,7 @@ pub const MAX_ROWS: usize = 24;
 /// Every method must run in a time and touch addresses that depend on shapes and public arguments alone. Which
 /// arguments are secret stands at each method.
 pub trait Backend: Copy + Send + Sync + 'static {
-    /// The name under which measurements and `--backend` know it.
+    /// The name under which measurements know it.
     const NAME: &'static str;
 
     /// `out += X R`: the product of a small dense matrix from the left with a matrix of m-vectors.
@@ -59,32 +63,37 @@ pub trait Backend: Copy + Send + Sync + 'static {
     }
 }
 
-/// The backends by name.
-///
-/// [`Kind::available`] lists those that this machine can run.
+/// The backends by name, on every target; [`Kind::available`] lists those that this machine can run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
     /// Words of sixteen nibbles, on any machine.
     Portable,
+    /// x86-64 with AVX2 and AES-NI.
+    Avx2,
+    /// x86-64 with AVX2 and GFNI, for processors without AVX-512.
+    Gfni256,
+    /// x86-64 with AVX-512 (F, BW, VL, VBMI), GFNI and VAES.
+    Gfni512,
 }
 
 impl Kind {
     /// All kinds, the fastest last.
-    pub const ALL: &'static [Kind] = &[Kind::Portable];
+    pub const ALL: &'static [Kind] = &[Kind::Portable, Kind::Avx2, Kind::Gfni256, Kind::Gfni512];
 
     /// The name, as `--backend` takes it.
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::Portable => Portable::NAME,
+            Kind::Portable => "portable",
+            Kind::Avx2 => "avx2",
+            Kind::Gfni256 => "gfni256",
+            Kind::Gfni512 => "gfni512",
         }
     }
 
     /// Whether this machine can run it.
     pub fn is_available(self) -> bool {
-        match self {
-            Kind::Portable => true,
-        }
+        self == Kind::Portable || !matches!(self.token(), Token::Portable(_))
     }
 
     /// The kinds that this machine can run, the fastest last.
@@ -96,6 +105,31 @@ impl Kind {
     pub fn best() -> Kind {
         Self::available().next_back().unwrap_or(Kind::Portable)
     }
+
+    /// The backend itself if this machine can run it, else the portable one.
+    pub(crate) fn token(self) -> Token {
+        let token = match self {
+            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            Kind::Avx2 => Avx2::detect().map(Token::Avx2),
+            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            Kind::Gfni256 => Gfni256::detect().map(Token::Gfni256),
+            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            Kind::Gfni512 => Gfni512::detect().map(Token::Gfni512),
+            _ => None,
+        };
+        token.unwrap_or(Token::Portable(Portable::detect()))
+    }
+}
+
+/// The token of some backend.
+pub(crate) enum Token {
+    Portable(Portable),
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    Avx2(Avx2),
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    Gfni256(Gfni256),
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    Gfni512(Gfni512),
 }
 
 impl core::fmt::Display for Kind {
@@ -112,17 +146,21 @@ impl core::str::FromStr for Kind {
     }
 }
 
-/// Runs an expression with the token of a [`Kind`]; a kind that this machine cannot run falls back to portable.
-///
-/// The one place where a run-time choice becomes a type.
+/// Runs an expression with the backend of a [`Kind`], the one place where a run-time choice becomes a type; a kind that
+/// this machine cannot run falls back to portable.
+#[cfg(feature = "alloc")]
 macro_rules! with_backend {
-    ($kind:expr, |$backend:ident| $body:expr) => {{
-        match $kind {
-            $crate::backend::Kind::Portable => {
-                let $backend = $crate::backend::Portable::detect();
-                $body
-            }
+    ($kind:expr, |$backend:ident| $body:expr) => {
+        match $kind.token() {
+            $crate::backend::Token::Portable($backend) => $body,
+            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            $crate::backend::Token::Avx2($backend) => $body,
+            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            $crate::backend::Token::Gfni256($backend) => $body,
+            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            $crate::backend::Token::Gfni512($backend) => $body,
         }
-    }};
+    };
 }
+#[cfg(feature = "alloc")]
 pub(crate) use with_backend;

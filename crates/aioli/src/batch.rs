@@ -12,9 +12,13 @@ use alloc::vec::Vec;
 use rayon::prelude::*;
 use std::collections::HashMap;
 
+/// A secret key and its public key.
+#[cfg(feature = "getrandom")]
+pub type KeyPair<P> = (SigningKey<P>, VerifyingKey<P>);
+
 /// Makes `count` fresh keys.
 #[cfg(feature = "getrandom")]
-pub fn keygen_many<P: ParameterSet>(count: usize) -> Vec<Result<(SigningKey<P>, VerifyingKey<P>), Error>> {
+pub fn keygen_many<P: ParameterSet>(count: usize) -> Vec<Result<KeyPair<P>, Error>> {
     (0..count)
         .into_par_iter()
         .map(|_| {

@@ -7,13 +7,13 @@ use crate::backend::Backend;
 use crate::memory::Memory;
 use crate::packed::{self, Coefficients, Rows};
 use crate::params::{ByteArray, PUBLIC_SEED_BYTES, ParameterSet};
-use crate::public_map::{PublicMap, expand_p};
+use crate::public_map::PublicMap;
 use crate::xof::shake256;
 
 /// What a secret seed determines at once: `seed_pk`, and O as V rows of O elements, one a byte.
 ///
 /// `oil` is secret, and so is `packed`, `PUBLIC_SEED_BYTES + O_BYTES` of working memory.
-pub(crate) fn secret_seeds<P: ParameterSet>(
+pub(crate) fn secret_seeds(
     seed_sk: &[u8],
     packed: &mut [u8],
     oil: &mut [u8],
@@ -39,7 +39,7 @@ pub(crate) fn keygen<P: ParameterSet, B: Backend>(
 ) -> P::PublicKeyBytes {
     let mut memory = Memory::new(memory);
     let oil = memory.take(P::V * P::O);
-    let seed_pk = secret_seeds::<P>(seed_sk, memory.take(PUBLIC_SEED_BYTES + P::O_BYTES), oil);
+    let seed_pk = secret_seeds(seed_sk, memory.take(PUBLIC_SEED_BYTES + P::O_BYTES), oil);
     let oil = Coefficients::new(oil, P::O, P::O);
     let mut p = PublicMap::<P>::from_seed(b, &seed_pk, window);
 
@@ -72,6 +72,7 @@ pub(crate) fn keygen<P: ParameterSet, B: Backend>(
 }
 
 /// Secret working memory of [`expand_sk`].
+#[cfg(feature = "alloc")]
 pub(crate) const fn expand_sk_memory<P: ParameterSet>() -> usize {
     PUBLIC_SEED_BYTES + P::O_BYTES + P::O * P::V * P::M_BYTES
 }
@@ -79,6 +80,7 @@ pub(crate) const fn expand_sk_memory<P: ParameterSet>() -> usize {
 /// Expands a secret key (specification, Algorithm 6 "ExpandSK"): O into `oil`, P1 and then Q into `p1_q`.
 ///
 /// The specification keeps L = (P1 + P1^T) O + P2 in the place of Q; Q = P1^T O + P2 serves signing better.
+#[cfg(feature = "alloc")]
 pub(crate) fn expand_sk<P: ParameterSet, B: Backend>(
     b: B,
     seed_sk: &[u8],
@@ -87,8 +89,8 @@ pub(crate) fn expand_sk<P: ParameterSet, B: Backend>(
     memory: &mut [u8],
 ) {
     let mut memory = Memory::new(memory);
-    let seed_pk = secret_seeds::<P>(seed_sk, memory.take(PUBLIC_SEED_BYTES + P::O_BYTES), oil);
-    expand_p(b, &seed_pk, p1_q);
+    let seed_pk = secret_seeds(seed_sk, memory.take(PUBLIC_SEED_BYTES + P::O_BYTES), oil);
+    crate::public_map::expand_p(b, &seed_pk, p1_q);
     let (p1, q) = p1_q.split_at_mut(P::P1_BYTES);
     let oil_p1 = memory.take(P::O * P::V * P::M_BYTES);
     let row_bytes = P::V * P::M_BYTES;

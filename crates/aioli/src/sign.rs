@@ -21,6 +21,7 @@ pub(crate) enum SecretMap<'a> {
     /// The seed alone, and memory for P1 and P2 of [`ParameterSet::P_BYTES`].
     Compact(&'a mut [u8]),
     /// O, one element a byte, and P1 and Q as [`expand_sk`](crate::keygen::expand_sk) leaves them.
+    #[cfg(feature = "alloc")]
     Expanded { oil: &'a [u8], p1_q: &'a [u8] },
 }
 
@@ -84,12 +85,13 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
     let Request { seed_sk, digest, randomizer, samples } = *request;
 
     let seed_pk;
-    let (oil, mut p, known_q) = match secret {
+    let (oil, mut p, known_q): (_, _, Option<&[u8]>) = match secret {
         SecretMap::Compact(window) => {
             let oil = memory.take(P::V * P::O);
-            seed_pk = secret_seeds::<P>(seed_sk, memory.take(PUBLIC_SEED_BYTES + P::O_BYTES), oil);
+            seed_pk = secret_seeds(seed_sk, memory.take(PUBLIC_SEED_BYTES + P::O_BYTES), oil);
             (&*oil, PublicMap::<P>::from_seed(b, &seed_pk, window), None)
         }
+        #[cfg(feature = "alloc")]
         // Of P2, whose place Q has taken, nothing is asked then.
         SecretMap::Expanded { oil, p1_q } => (oil, PublicMap::from_memory(p1_q), Some(&p1_q[P::P1_BYTES..])),
     };
@@ -160,7 +162,7 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
             );
             own_q_known = true;
         }
-        let q = known_q.unwrap_or(own_q);
+        let q = known_q.unwrap_or(&*own_q);
 
         // [u, Lambda(v); N, O^T lambda] = [V; O^T] [T | lambda].
         b.vectorize(

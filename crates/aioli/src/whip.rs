@@ -112,8 +112,8 @@ pub(crate) fn system<P: ParameterSet, B: Backend>(b: B, m_matrices: &[u8], oil_l
                 }
                 for i in 0..P::K {
                     let mut sum = Wide::ZERO;
-                    for j in 0..P::K {
-                        sum.add::<P>(&vectors[j], P::EXPONENTS[i * P::K + j]);
+                    for (vector, &exponent) in vectors.iter().zip(&P::EXPONENTS[i * P::K..][..P::K]) {
+                        sum.add::<P>(vector, exponent);
                     }
                     if P::LINEAR {
                         sum.add::<P>(&vectors[P::K], P::EXPONENTS[i * P::K]);

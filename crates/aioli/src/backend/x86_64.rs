@@ -1,0 +1,73 @@
+//! The backends of x86-64: which instructions each may use, and its delegations to the kernels.
+#![allow(unsafe_code, reason = "calls of functions compiled for more instructions than the target has")]
+
+use super::{Backend, portable};
+use crate::packed::{Coefficients, Rows};
+use std::arch::is_x86_feature_detected;
+
+/// A backend whose kernels are compiled for the listed features, and can be run where all of them were detected.
+macro_rules! backend {
+    ($(#[$doc:meta])* $name:ident, [$($feature:tt),*], $enable:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name(());
+
+        impl $name {
+            /// The token, if this processor has the instructions.
+            pub fn detect() -> Option<Self> {
+                ($(is_x86_feature_detected!($feature))&&*).then_some(Self(()))
+            }
+
+            #[target_feature(enable = $enable)]
+            fn run<T>(f: impl FnOnce() -> T) -> T {
+                f()
+            }
+        }
+    };
+}
+
+backend!(
+    /// AVX2 and AES-NI.
+    Avx2, ["avx2", "aes"], "avx2,aes"
+);
+backend!(
+    /// AVX2 and GFNI, without AVX-512; VAES on 256 bits where there is any.
+    Gfni256, ["avx2", "aes", "gfni"], "avx2,aes,gfni"
+);
+backend!(
+    /// AVX-512 (F, BW, VL, VBMI), GFNI and VAES.
+    Gfni512,
+    ["avx2", "aes", "gfni", "vaes", "avx512f", "avx512bw", "avx512vl", "avx512vbmi"],
+    "avx2,aes,gfni,vaes,avx512f,avx512bw,avx512vl,avx512vbmi"
+);
+
+/// The trait for one backend, its kernels given by path.
+macro_rules! delegate {
+    ($name:ident, $label:literal, left_product: $left_product:path, aes128_ctr: $aes128_ctr:path, solve: $solve:path) => {
+        impl Backend for $name {
+            const NAME: &'static str = $label;
+
+            fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+                $left_product(x, rows, out, stride);
+            }
+
+            fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u64, out: &mut [u8]) {
+                $aes128_ctr(key, iv, first, out);
+            }
+
+            fn solve(self, columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
+                $solve(columns, m, x)
+            }
+
+            #[inline(always)]
+            fn vectorize<T>(self, f: impl FnOnce() -> T) -> T {
+                // SAFETY: holding the token proves that this processor has the instructions.
+                unsafe { Self::run(f) }
+            }
+        }
+    };
+}
+
+delegate!(Avx2, "avx2", left_product: portable::left_product, aes128_ctr: portable::aes128_ctr, solve: crate::solve::solve);
+delegate!(Gfni256, "gfni256", left_product: portable::left_product, aes128_ctr: portable::aes128_ctr, solve: crate::solve::solve);
+delegate!(Gfni512, "gfni512", left_product: portable::left_product, aes128_ctr: portable::aes128_ctr, solve: crate::solve::solve);
