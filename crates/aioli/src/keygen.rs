@@ -94,7 +94,7 @@ pub(crate) fn expand_sk<P: ParameterSet, B: Backend>(
     let (p1, q) = p1_q.split_at_mut(P::P1_BYTES);
     let oil_p1 = memory.take(P::O * P::V * P::M_BYTES);
     let row_bytes = P::V * P::M_BYTES;
-    let p1 = Rows::upper(p1, P::V, row_bytes, P::M_BYTES);
+    let p1 = Rows::upper(p1, P::V, row_bytes, P::M_BYTES).public();
     b.left_product(Coefficients::new(oil, P::O, P::O), p1, oil_p1, row_bytes);
     b.vectorize(
         #[inline(always)]

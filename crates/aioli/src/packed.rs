@@ -21,20 +21,31 @@ pub struct Rows<'a> {
     count: usize,
     row_bytes: usize,
     step: usize,
+    public: bool,
 }
 
 impl<'a> Rows<'a> {
     /// `count` rows of `row_bytes` bytes.
     pub fn full(bytes: &'a [u8], count: usize, row_bytes: usize) -> Self {
         assert_eq!(bytes.len(), count * row_bytes, "length of a full matrix");
-        Self { bytes, count, row_bytes, step: 0 }
+        Self { bytes, count, row_bytes, step: 0, public: false }
     }
 
     /// `count` rows, the first of `row_bytes` bytes, each following one beginning (and being shorter by) `step` bytes.
     pub fn upper(bytes: &'a [u8], count: usize, row_bytes: usize, step: usize) -> Self {
         assert!(count >= 1 && (count - 1) * step <= row_bytes, "more rows than an upper triangle has");
         assert_eq!(bytes.len(), count * row_bytes - step * (count * (count - 1) / 2), "length of a triangular matrix");
-        Self { bytes, count, row_bytes, step }
+        Self { bytes, count, row_bytes, step, public: false }
+    }
+
+    /// The same matrix, declared to be public: memory may be addressed by its elements.
+    pub fn public(self) -> Self {
+        Self { public: true, ..self }
+    }
+
+    /// Whether memory may be addressed by its elements.
+    pub fn is_public(&self) -> bool {
+        self.public
     }
 
     /// All rows, packed.
