@@ -13,11 +13,7 @@ use crate::xof::shake256;
 /// What a secret seed determines at once: `seed_pk`, and O as V rows of O elements, one a byte.
 ///
 /// `oil` is secret, and so is `packed`, `PUBLIC_SEED_BYTES + O_BYTES` of working memory.
-pub(crate) fn secret_seeds(
-    seed_sk: &[u8],
-    packed: &mut [u8],
-    oil: &mut [u8],
-) -> [u8; PUBLIC_SEED_BYTES] {
+pub(crate) fn secret_seeds(seed_sk: &[u8], packed: &mut [u8], oil: &mut [u8]) -> [u8; PUBLIC_SEED_BYTES] {
     shake256(&[seed_sk], packed);
     let mut seed_pk = [0; PUBLIC_SEED_BYTES];
     seed_pk.copy_from_slice(&packed[..PUBLIC_SEED_BYTES]);

@@ -6,8 +6,8 @@
 
 use crate::backend::Backend;
 use crate::gf16;
-use crate::params::ParameterSet;
 use crate::memory::wipe;
+use crate::params::ParameterSet;
 
 /// The polynomial that [`times_z_to`](Wide::add) products are summed in: m + `MAX_EXPONENT` nibbles at most.
 struct Wide([u64; WIDE_WORDS]);

@@ -28,83 +28,128 @@ impl Backend for Portable {
     }
 }
 
-/// By tables where the operand is public and wide enough to pay for them, else by masks.
+/// By bins where X is public, by tables where the operand is and is wide enough to pay for them, else by masks.
 pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
     assert!(x.rows() <= MAX_ROWS && x.columns() == rows.count(), "shape of a left product");
     match x.rows().div_ceil(8) {
+        _ if x.is_public() => by_bins(x, rows, out, stride),
         _ if !rows.is_public() || rows.row_bytes() < 2 * TABLE => by_masks(x, rows, out, stride),
-        1 => by_tables::<1>(x, rows, out, stride),
-        2 => by_tables::<2>(x, rows, out, stride),
-        _ => by_tables::<{ MAX_ROWS / 8 }>(x, rows, out, stride),
+        1 => by_tables::<1, 2048>(x, rows, out, stride),
+        2 => by_tables::<2, 1024>(x, rows, out, stride),
+        _ => by_tables::<{ MAX_ROWS / 8 }, 1024>(x, rows, out, stride),
     }
 }
 
-/// The product by masks, for secret operands: a tile of words stays in L1 for each row of X while the operand passes.
+/// The product by masks, for secret operands.
 ///
-/// The four multiples x^b times the tile are made once and serve every row of X; a row costs four ANDs and four XORs a
-/// word, which compilers turn into vector instructions of any width.
+/// The four multiples x^b times a part of a row are made once and serve every row of X; each costs four ANDs and four
+/// XORs a word, in a loop that compilers turn into vector instructions of any width.
 fn by_masks(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
-    let mut accumulators = [[0; TILE / 8]; MAX_ROWS];
-    let accumulators = &mut accumulators[..x.rows()];
-    for tile in (0..rows.row_bytes()).step_by(TILE) {
-        let width = TILE.min(rows.row_bytes() - tile);
-        accumulators.fill([0; TILE / 8]);
-        for i in 0..rows.count() {
-            let Some(words) = load_tile(rows.row(i), i * rows.step(), tile) else { break };
-            let twice = words.map(gf16::double);
-            let four_times = twice.map(gf16::double);
-            let multiples = [words, twice, four_times, four_times.map(gf16::double)];
-            add_products(accumulators, &multiples, x.of_row(i));
+    let mut multiples = [[0; PART / 8]; 4];
+    by_parts(rows, |i, at, bytes| {
+        load(bytes, &mut multiples[0]);
+        for b in 1..4 {
+            let (known, new) = multiples.split_at_mut(b);
+            double(&known[b - 1], &mut new[0], bytes.len());
         }
-        for (r, accumulator) in accumulators.iter().enumerate() {
-            let out = &mut out[r * stride + tile..][..width];
-            for (out, word) in out.chunks_mut(8).zip(accumulator) {
-                crate::packed::add(out, &word.to_le_bytes());
+        for (r, &coefficient) in x.of_row(i).iter().enumerate() {
+            add_multiple(&mut out[r * stride + at..][..bytes.len()], &multiples, gf16::bit_masks(coefficient));
+        }
+    });
+    crate::memory::wipe(multiples.as_flattened_mut());
+}
+
+/// The product by bins, for public X: each part of a row is added to one of sixteen bins of each row of X, the one of its
+/// coefficient, and multiplied only when all rows of the operand are in.
+fn by_bins(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+    let mut bins = [[[0; BIN]; 16]; MAX_ROWS];
+    for column in (0..rows.row_bytes()).step_by(BIN) {
+        let width = BIN.min(rows.row_bytes() - column);
+        let bins = &mut bins[..x.rows()];
+        bins.as_flattened_mut().fill([0; BIN]);
+        for i in 0..rows.count() {
+            let start = i * rows.step();
+            if start >= column + width {
+                break;
+            }
+            let skip = start.saturating_sub(column);
+            let bytes = &rows.row(i)[column + skip - start..][..width - skip];
+            // All but the ragged parts as arrays, whose length the compiler knows.
+            let whole: Option<&[u8; BIN]> = bytes.as_array();
+            for (bins, &coefficient) in bins.iter_mut().zip(x.of_row(i)) {
+                let bin = &mut bins[usize::from(coefficient)];
+                match whole {
+                    Some(bytes) => crate::packed::add(bin, bytes),
+                    None => crate::packed::add(&mut bin[skip..width], bytes),
+                }
             }
         }
-    }
-    crate::memory::wipe(accumulators);
-}
-
-/// Adds to each accumulator the tile, given by its four multiples, times the accumulator's coefficient.
-///
-/// Kept out of line so that the arrays stay in memory: the compiler then vectorizes the loops over words, where it would
-/// otherwise take the arrays apart into sixty-four scalars.
-#[inline(never)]
-fn add_products(accumulators: &mut [Tile], multiples: &[Tile; 4], coefficients: &[u8]) {
-    for (accumulator, &coefficient) in accumulators.iter_mut().zip(coefficients) {
-        let masks = gf16::bit_masks(coefficient);
-        for w in 0..TILE / 8 {
-            accumulator[w] ^= multiples[0][w] & masks[0]
-                ^ multiples[1][w] & masks[1]
-                ^ multiples[2][w] & masks[2]
-                ^ multiples[3][w] & masks[3];
+        for (r, bins) in bins.iter().enumerate() {
+            // Those with x^3 in their coefficient, then those with x^2, x, 1: Horner's rule.
+            let mut sum = [0; BIN];
+            for bit in (0..4).rev() {
+                for word in sum.as_chunks_mut().0 {
+                    *word = gf16::double(u64::from_le_bytes(*word)).to_le_bytes();
+                }
+                for (_, bin) in bins.iter().enumerate().filter(|(c, _)| c >> bit & 1 == 1) {
+                    crate::packed::add(&mut sum, bin);
+                }
+            }
+            crate::packed::add(&mut out[r * stride + column..][..width], &sum[..width]);
         }
     }
 }
 
-/// The bytes of `row`, which begins at column `start`, that lie in the columns `tile .. tile + TILE`, the rest zero.
-/// `None` if there are none.
+/// Columns handled together by bins: those of ten rows of X fill 20 KiB.
+const BIN: usize = 128;
+
+/// Calls `visit(i, column, bytes)` for the parts of each row i, with the column at which a part begins.
 #[inline(always)]
-fn load_tile(row: &[u8], start: usize, tile: usize) -> Option<Tile> {
-    let mut bytes = [0; TILE];
-    if start <= tile {
-        let row = &row[tile - start..];
-        match row.first_chunk() {
-            Some(whole) => bytes = *whole,
-            None => bytes[..row.len()].copy_from_slice(row),
+fn by_parts(rows: Rows<'_>, mut visit: impl FnMut(usize, usize, &[u8])) {
+    for i in 0..rows.count() {
+        for (part, bytes) in rows.row(i).chunks(PART).enumerate() {
+            visit(i, i * rows.step() + part * PART, bytes);
         }
-    } else {
-        let gap = start - tile;
-        let length = row.len().min(TILE.checked_sub(gap).filter(|&length| length > 0)?);
-        bytes[gap..][..length].copy_from_slice(&row[..length]);
     }
-    Some(core::array::from_fn(|i| u64::from_le_bytes(core::array::from_fn(|j| bytes[8 * i + j]))))
 }
 
-/// Bytes of a row handled together by masks; whole words.
-const TILE: usize = 64;
-type Tile = [u64; TILE / 8];
+/// Reads bytes into words, padding the last one with zeros.
+#[inline(always)]
+fn load(bytes: &[u8], words: &mut [u64; PART / 8]) {
+    let (whole, rest) = bytes.as_chunks();
+    for (word, bytes) in words.iter_mut().zip(whole) {
+        *word = u64::from_le_bytes(*bytes);
+    }
+    if !rest.is_empty() {
+        let mut padded = [0; 8];
+        padded[..rest.len()].copy_from_slice(rest);
+        words[whole.len()] = u64::from_le_bytes(padded);
+    }
+}
+
+/// `twice` becomes x times `words`, in as many words as hold `bytes` bytes.
+#[inline(always)]
+fn double(words: &[u64; PART / 8], twice: &mut [u64; PART / 8], bytes: usize) {
+    for (twice, word) in twice[..bytes.div_ceil(8)].iter_mut().zip(words) {
+        *twice = gf16::double(*word);
+    }
+}
+
+/// Adds to `out` the element with these [`gf16::bit_masks`] times the vector with these [`gf16::multiples`].
+fn add_multiple(out: &mut [u8], [a, b, c, d]: &[[u64; PART / 8]; 4], masks: [u64; 4]) {
+    assert!(out.len() <= PART);
+    let product = |w: usize| gf16::mul_word([a[w], b[w], c[w], d[w]], masks);
+    let (words, rest) = out.as_chunks_mut();
+    for (w, out) in words.iter_mut().enumerate() {
+        *out = (u64::from_le_bytes(*out) ^ product(w)).to_le_bytes();
+    }
+    if !rest.is_empty() {
+        crate::packed::add(rest, &product(words.len()).to_le_bytes()[..rest.len()]);
+    }
+}
+
+/// Bytes of a row handled together by masks.
+const PART: usize = 512;
 
 /// The product by tables, for public operands: one look-up multiplies a byte of the operand, two elements, by the
 /// coefficients of all rows of X.
@@ -112,8 +157,8 @@ type Tile = [u64; TILE / 8];
 /// The entry for a byte has its products with X\[0\]\[i\], X\[1\]\[i\], ... in its bytes, so an accumulator is a column of
 /// result bytes, and 8x8 transpositions turn them into rows. The address depends on the operand, which is public;
 /// what is secret is in the table. A byte costs a look-up of `W` words for up to 16 W products, and a table of 256
-/// entries is built for each row and [`SPAN`] bytes of it.
-fn by_tables<const W: usize>(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+/// entries is built for each row and `SPAN` bytes of it, whose accumulators stay in L1.
+fn by_tables<const W: usize, const SPAN: usize>(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
     let mut accumulators = [[0; W]; SPAN];
     let mut tables = [[[0; W]; TABLE]; GROUP];
     for span in (0..rows.row_bytes()).step_by(SPAN) {
@@ -145,8 +190,11 @@ fn by_tables<const W: usize>(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8]
             for w in 0..W {
                 let bytes = transpose_bytes(core::array::from_fn(|j| block.get(j).map_or(0, |words| words[w])));
                 for (r, bytes) in (8 * w..x.rows().min(8 * w + 8)).zip(bytes) {
-                    let out = &mut out[r * stride + span + 8 * column..][..block.len()];
-                    crate::packed::add(out, &bytes.to_le_bytes());
+                    let out = &mut out[r * stride + span + 8 * column..];
+                    match out.first_chunk_mut::<8>() {
+                        Some(out) if block.len() == 8 => *out = (u64::from_le_bytes(*out) ^ bytes).to_le_bytes(),
+                        _ => crate::packed::add(&mut out[..block.len()], &bytes.to_le_bytes()[..block.len()]),
+                    }
                 }
             }
         }
@@ -167,7 +215,8 @@ fn add_looked_up<const W: usize>(sums: &mut [[u64; W]], bytes: &[u8], table: &Ta
 fn add_group_looked_up<const W: usize>(sums: &mut [[u64; W]], [a, b, c, d]: [&[u8]; GROUP], t: &[Table<W>; GROUP]) {
     for ((((sum, &a), &b), &c), &d) in sums.iter_mut().zip(a).zip(b).zip(c).zip(d) {
         for w in 0..W {
-            sum[w] ^= t[0][usize::from(a)][w] ^ t[1][usize::from(b)][w] ^ t[2][usize::from(c)][w] ^ t[3][usize::from(d)][w];
+            sum[w] ^=
+                t[0][usize::from(a)][w] ^ t[1][usize::from(b)][w] ^ t[2][usize::from(c)][w] ^ t[3][usize::from(d)][w];
         }
     }
 }
@@ -214,8 +263,6 @@ const TABLE: usize = 256;
 type Table<const W: usize> = [[u64; W]; TABLE];
 /// Rows of the operand handled together by tables.
 const GROUP: usize = 4;
-/// Columns handled together by tables: their accumulators stay in L1.
-const SPAN: usize = 1024;
 
 /// AES through RustCrypto, which finds AES-NI, VAES and the Arm extensions by itself.
 ///
