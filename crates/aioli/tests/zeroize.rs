@@ -103,7 +103,7 @@ fn secrets_of<P: ParameterSet>(seed: &[u8], message: &[u8]) -> [u128; SECRETS.le
     let digest = MessageDigest::<P>::of(message);
     let salt = shake256(&[digest.as_ref(), &vec![0; P::SALT_BYTES], seed], P::SALT_BYTES);
     let vinegar = shake256(&[digest.as_ref(), &salt, seed, &[0]], P::V_BYTES);
-    [&seed[..], packed_oil, &oil, &q, &vinegar, &unpacked(&vinegar)].map(pattern)
+    [seed, packed_oil, &oil, &q, &vinegar, &unpacked(&vinegar)].map(pattern)
 }
 
 fn nothing_secret_is_given_back<P: ParameterSet>(kind: Kind) {

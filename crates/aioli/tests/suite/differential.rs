@@ -1,13 +1,10 @@
 //! Against an independent implementation, pq-mayo, which has round 2's MAYO_1, MAYO_3 and MAYO_5. (Its MAYO_2 is a
 //! proposal between the rounds.)
 
-#[path = "common/random.rs"]
-mod random;
-
+use crate::random::Random;
 use aioli::backend::Kind;
 use aioli::{MessageDigest, ParameterSet, Signature, SigningKey, hazmat, round2};
 use pq_mayo::MayoParameter;
-use random::Random;
 use signature::{Signer, Verifier};
 
 const KEYS: usize = 4;

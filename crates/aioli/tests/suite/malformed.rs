@@ -1,13 +1,10 @@
 //! Input that is wrong: in length, in a bit, in its set, its round, its key or its message; and failing randomness.
 
-#[path = "common/random.rs"]
-mod random;
-
+use crate::random::Random;
 use aioli::backend::{Backend, Kind, Portable};
 use aioli::packed::{Coefficients, Rows};
 use aioli::{Algorithm, Error, ExpandedVerifyingKey, MessageDigest, ParameterSet, Signature, SigningKey, VerifyingKey};
 use aioli::{any, hazmat, with_set};
-use random::Random;
 use signature::rand_core::{TryCryptoRng, TryRng};
 use signature::{RandomizedMultipartSigner, RandomizedSigner};
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,15 +1,12 @@
 //! The public interface as its users meet it: traits, streaming, text of errors, threads, memory of the caller.
 
-#[path = "common/random.rs"]
-mod random;
-
+use crate::random::Random;
 use aioli::backend::{Backend, Kind, Portable};
 use aioli::params::ByteArray;
 use aioli::{
     Algorithm, Error, ExpandedSigningKey, ExpandedVerifyingKey, MessageDigest, MessageHasher, ParameterSet, Signature,
     SigningKey, VerifyingKey, any, hazmat, with_set,
 };
-use random::Random;
 use signature::{
     Keypair, MultipartSigner, MultipartVerifier, RandomizedMultipartSigner, RandomizedSigner, SignatureEncoding,
     Signer, Verifier,
@@ -236,16 +233,13 @@ fn memory_of_the_caller<P: ParameterSet>() {
     too_little_memory_is_named::<P, _>(b, &digest, &signature);
 }
 
+/// Something that needs a window and memory.
+type Operation<'a> = dyn Fn(&mut [u8], &mut [u8]) -> Option<Error> + 'a;
+
 fn too_little_memory_is_named<P: ParameterSet, B: Backend>(b: B, digest: &MessageDigest<P>, signature: &Signature<P>) {
     use hazmat::in_place::{keygen, keygen_memory, min_window, sign, sign_memory, verify, verify_memory};
     let (seed, public_key) = (P::SecretKeyBytes::ZERO, P::PublicKeyBytes::ZERO);
-    let mut operations: [(usize, &mut dyn FnMut(&mut [u8], &mut [u8]) -> Option<Error>); 3] = [
-        (keygen_memory::<P>(), &mut |window, memory| keygen::<P, _>(b, &seed, window, memory).err()),
-        (sign_memory::<P>(), &mut |window, memory| sign(b, &seed, digest, None, window, memory).err()),
-        (verify_memory::<P>(), &mut |window, memory| verify(b, &public_key, digest, signature, window, memory).err()),
-    ];
-    for (needed, operation) in &mut operations {
-        let needed = *needed;
+    let check = |needed: usize, operation: &Operation<'_>| {
         for given in [0, needed - 1] {
             let error = operation(&mut vec![0; min_window::<P>()], &mut vec![0; given]);
             assert_eq!(error, Some(Error::Memory { expected: needed, given }));
@@ -254,7 +248,10 @@ fn too_little_memory_is_named<P: ParameterSet, B: Backend>(b: B, digest: &Messag
             let error = operation(&mut vec![0; given], &mut vec![0; needed]);
             assert_eq!(error, Some(Error::Memory { expected: min_window::<P>(), given }));
         }
-    }
+    };
+    check(keygen_memory::<P>(), &|window, memory| keygen::<P, _>(b, &seed, window, memory).err());
+    check(sign_memory::<P>(), &|window, memory| sign(b, &seed, digest, None, window, memory).err());
+    check(verify_memory::<P>(), &|window, memory| verify(b, &public_key, digest, signature, window, memory).err());
     let (what, algorithm, expected) = ("randomizer", P::ALGORITHM, P::SALT_BYTES);
     for given in [0, expected - 1, expected + 1] {
         let (window, memory) = (&mut vec![0; min_window::<P>()], &mut vec![0; sign_memory::<P>()]);
