@@ -87,9 +87,16 @@ mod tests {
                     compare(b, x_rows, count, row_bytes, 0, (count + row_bytes) % 3);
                 }
             }
-            for (count, vectors, step) in
-                [(78, 78, 40), (64, 64, 32), (10, 60, 40), (17, 17, 32), (3, 3, 1), (5, 9, 7), (200, 200, 3), (9, 9, 71)]
-            {
+            for (count, vectors, step) in [
+                (78, 78, 40),
+                (64, 64, 32),
+                (10, 60, 40),
+                (17, 17, 32),
+                (3, 3, 1),
+                (5, 9, 7),
+                (200, 200, 3),
+                (9, 9, 71),
+            ] {
                 compare(b, x_rows, count, vectors * step, step, count % 3);
             }
             compare(b, x_rows, 5, 300, 70, 0);
