@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "calls of functions compiled for more instructions than the target has")]
 
 mod gfni;
+mod gfni256;
 mod gfni512;
 
 use super::{Backend, portable};
@@ -76,5 +77,5 @@ macro_rules! delegate {
 }
 
 delegate!(Avx2, "avx2", left_product: portable::left_product, aes128_ctr: portable::aes128_ctr, solve: crate::solve::solve);
-delegate!(Gfni256, "gfni256", left_product: portable::left_product, aes128_ctr: portable::aes128_ctr, solve: crate::solve::solve);
+delegate!(Gfni256, "gfni256", left_product: gfni256::left_product, aes128_ctr: portable::aes128_ctr, solve: crate::solve::solve);
 delegate!(Gfni512, "gfni512", left_product: gfni512::left_product, aes128_ctr: portable::aes128_ctr, solve: crate::solve::solve);

@@ -52,7 +52,7 @@ pub(super) const ROW_MAPS: [u64; 4] = {
 
 #[cfg(test)]
 mod tests {
-    use crate::backend::{Backend, Gfni512, Portable};
+    use crate::backend::{Backend, Gfni256, Gfni512, Portable};
     use crate::packed::{Coefficients, Rows};
 
     /// Bytes without pattern, different for every `seed`.
@@ -111,6 +111,14 @@ mod tests {
         match Gfni512::detect() {
             Some(b) => suite(b),
             None => eprintln!("skipped: this processor has no AVX-512 with GFNI"),
+        }
+    }
+
+    #[test]
+    fn gfni256_agrees_with_portable() {
+        match Gfni256::detect() {
+            Some(b) => suite(b),
+            None => eprintln!("skipped: this processor has no AVX2 with GFNI"),
         }
     }
 }

@@ -81,6 +81,9 @@ unsafe fn tile<const PAIRS: usize, const W: usize, const EDGE: bool>(
         if 4 * i + 4 <= whole {
             for r in 0..4 {
                 for w in 0..W {
+                    unsafe { _mm_prefetch::<_MM_HINT_T0>(at[r].wrapping_add(64 * (W + w) + 63).cast()) };
+                }
+                for w in 0..W {
                     // SAFETY: inside R, X or the product, or masked off.
                     unsafe {
                         let at = at[r].wrapping_add(64 * w);
