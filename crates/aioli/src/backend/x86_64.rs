@@ -1,6 +1,8 @@
 //! The backends of x86-64: which instructions each may use, and its delegations to the kernels.
 #![allow(unsafe_code, reason = "calls of functions compiled for more instructions than the target has")]
 
+mod avx2;
+
 use super::{Backend, portable};
 use crate::packed::{Coefficients, Rows};
 use std::arch::is_x86_feature_detected;
@@ -48,7 +50,11 @@ macro_rules! delegate {
             const NAME: &'static str = $label;
 
             fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
-                $left_product(x, rows, out, stride);
+                // SAFETY: holding the token proves that this processor has the instructions.
+                #[allow(unused_unsafe, reason = "some kernels need no special instructions")]
+                unsafe {
+                    $left_product(x, rows, out, stride)
+                }
             }
 
             fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u64, out: &mut [u8]) {
@@ -56,7 +62,11 @@ macro_rules! delegate {
             }
 
             fn solve(self, columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
-                $solve(columns, m, x)
+                // SAFETY: holding the token proves that this processor has the instructions.
+                #[allow(unused_unsafe, reason = "some kernels need no special instructions")]
+                unsafe {
+                    $solve(columns, m, x)
+                }
             }
 
             #[inline(always)]
@@ -68,6 +78,6 @@ macro_rules! delegate {
     };
 }
 
-delegate!(Avx2, "avx2", left_product: portable::left_product, aes128_ctr: portable::aes128_ctr, solve: crate::solve::solve);
+delegate!(Avx2, "avx2", left_product: avx2::left_product, aes128_ctr: portable::aes128_ctr, solve: crate::solve::solve);
 delegate!(Gfni256, "gfni256", left_product: portable::left_product, aes128_ctr: portable::aes128_ctr, solve: crate::solve::solve);
 delegate!(Gfni512, "gfni512", left_product: portable::left_product, aes128_ctr: portable::aes128_ctr, solve: crate::solve::solve);
