@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "calls of functions compiled for more instructions than the target has")]
 
 mod avx2;
+mod solve_gfni512;
 
 use super::{Backend, portable};
 use crate::packed::{Coefficients, Rows};
@@ -39,8 +40,8 @@ backend!(
 backend!(
     /// AVX-512 (F, BW, VL, VBMI), GFNI and VAES.
     Gfni512,
-    ["avx2", "aes", "gfni", "vaes", "avx512f", "avx512bw", "avx512vl", "avx512vbmi"],
-    "avx2,aes,gfni,vaes,avx512f,avx512bw,avx512vl,avx512vbmi"
+    ["bmi1", "avx2", "aes", "gfni", "vaes", "avx512f", "avx512bw", "avx512vl", "avx512vbmi"],
+    "bmi1,avx2,aes,gfni,vaes,avx512f,avx512bw,avx512vl,avx512vbmi"
 );
 
 /// The trait for one backend, its kernels given by path.
@@ -80,4 +81,4 @@ macro_rules! delegate {
 
 delegate!(Avx2, "avx2", left_product: avx2::left_product, aes128_ctr: portable::aes128_ctr, solve: crate::solve::solve);
 delegate!(Gfni256, "gfni256", left_product: portable::left_product, aes128_ctr: portable::aes128_ctr, solve: crate::solve::solve);
-delegate!(Gfni512, "gfni512", left_product: portable::left_product, aes128_ctr: portable::aes128_ctr, solve: crate::solve::solve);
+delegate!(Gfni512, "gfni512", left_product: portable::left_product, aes128_ctr: portable::aes128_ctr, solve: solve_gfni512::solve);

@@ -38,7 +38,7 @@ pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], 
         return portable::left_product(x, rows, out, stride);
     }
     let pairs = x.rows().div_ceil(2);
-    let mut tables = [[0; 16]; BLOCK * MAX_PAIRS];
+    let mut tables = [_mm_setzero_si128(); BLOCK * MAX_PAIRS];
     for first in (0..rows.count()).step_by(BLOCK) {
         let count = BLOCK.min(rows.count() - first);
         build_tables(x, first, count, &mut tables);
@@ -60,8 +60,9 @@ pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], 
             }
             column += TILE;
         }
-        wipe(&mut tables[..pairs * count]);
     }
+    tables[..pairs * BLOCK.min(rows.count())].fill(_mm_setzero_si128());
+    zeroize::optimization_barrier(&tables);
 }
 
 /// A column of the operand, one register wide, in the rows of a block.
@@ -101,7 +102,7 @@ impl Tile<'_> {
             let tile_low = _mm256_and_si256(tile, nibbles);
             let tile_high = _mm256_and_si256(_mm256_srli_epi16::<4>(tile), nibbles);
             for p in 0..PAIRS {
-                let table = _mm256_broadcastsi128_si256(half(&tables[p]));
+                let table = _mm256_broadcastsi128_si256(tables[p]);
                 low[p] = _mm256_xor_si256(low[p], _mm256_shuffle_epi8(table, tile_low));
                 high[p] = _mm256_xor_si256(high[p], _mm256_shuffle_epi8(table, tile_high));
             }
@@ -123,7 +124,7 @@ impl Tile<'_> {
 }
 
 /// The products of two coefficients with each element.
-type Table = [u8; 16];
+type Table = __m128i;
 
 /// Computes the tables of the columns `first .. first + count` of X, those of a group of pairs of rows together.
 #[inline]
@@ -153,10 +154,9 @@ fn build_tables(x: Coefficients<'_>, first: usize, count: usize, tables: &mut [T
                 // The unpacking works within 16 bytes: pairs 0, 1, 8, 9, 2, 3, 10, 11, 4, ...
                 let multiples = multiples[p % 8 / 2 * 4 + p / 8 * 2 + p % 2];
                 let multiples = _mm_cvtsi64_si128(i64::from_le_bytes(multiples));
-                let by_low = _mm_shuffle_epi8(multiples, half(&SPREAD_LOW));
-                let by_high = _mm_shuffle_epi8(multiples, half(&SPREAD_HIGH));
-                // SAFETY: the reference is to as many bytes as are written.
-                unsafe { _mm_storeu_si128(table.as_mut_ptr().cast(), _mm_xor_si128(by_low, by_high)) };
+                let by_low = _mm_shuffle_epi8(multiples, constant(&SPREAD_LOW));
+                let by_high = _mm_shuffle_epi8(multiples, constant(&SPREAD_HIGH));
+                *table = _mm_xor_si128(by_low, by_high);
             }
         }
     }
@@ -197,7 +197,7 @@ fn load(bytes: &[u8], at: usize) -> __m256i {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn half(table: &Table) -> __m128i {
+fn constant(table: &[u8; 16]) -> __m128i {
     // SAFETY: the reference is to as many bytes as are read.
     unsafe { _mm_loadu_si128(table.as_ptr().cast()) }
 }
@@ -226,11 +226,11 @@ const _: () = assert!(MAX_ROWS % 2 == 0 && MAX_PAIRS <= 2 * GROUP);
 /// Rows of the operand whose tables are in memory at a time, 15 KiB of them at most.
 const BLOCK: usize = 80;
 /// For each element e, where its bits 0 and 1 times a pair stand among the multiples; the high bit stands for zero.
-const SPREAD_LOW: Table = spread(0, [0x80, 0, 1, 5]);
+const SPREAD_LOW: [u8; 16] = spread(0, [0x80, 0, 1, 5]);
 /// The same for the bits 2 and 3.
-const SPREAD_HIGH: Table = spread(2, [0x80, 2, 3, 7]);
+const SPREAD_HIGH: [u8; 16] = spread(2, [0x80, 2, 3, 7]);
 
-const fn spread(shift: usize, places: [u8; 4]) -> Table {
+const fn spread(shift: usize, places: [u8; 4]) -> [u8; 16] {
     let mut table = [0; 16];
     let mut e = 0;
     while e < 16 {
