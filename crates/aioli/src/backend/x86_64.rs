@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "calls of functions compiled for more instructions than the target has")]
 
 mod avx2;
+mod solve_avx2;
 mod solve_gfni512;
 
 use super::{Backend, portable};
@@ -31,11 +32,11 @@ macro_rules! backend {
 
 backend!(
     /// AVX2 and AES-NI.
-    Avx2, ["avx2", "aes"], "avx2,aes"
+    Avx2, ["bmi1", "avx2", "aes"], "bmi1,avx2,aes"
 );
 backend!(
     /// AVX2 and GFNI, without AVX-512; VAES on 256 bits where there is any.
-    Gfni256, ["avx2", "aes", "gfni"], "avx2,aes,gfni"
+    Gfni256, ["bmi1", "avx2", "aes", "gfni"], "bmi1,avx2,aes,gfni"
 );
 backend!(
     /// AVX-512 (F, BW, VL, VBMI), GFNI and VAES.
@@ -79,6 +80,6 @@ macro_rules! delegate {
     };
 }
 
-delegate!(Avx2, "avx2", left_product: avx2::left_product, aes128_ctr: portable::aes128_ctr, solve: crate::solve::solve);
-delegate!(Gfni256, "gfni256", left_product: portable::left_product, aes128_ctr: portable::aes128_ctr, solve: crate::solve::solve);
+delegate!(Avx2, "avx2", left_product: avx2::left_product, aes128_ctr: portable::aes128_ctr, solve: solve_avx2::solve);
+delegate!(Gfni256, "gfni256", left_product: portable::left_product, aes128_ctr: portable::aes128_ctr, solve: solve_avx2::solve);
 delegate!(Gfni512, "gfni512", left_product: portable::left_product, aes128_ctr: portable::aes128_ctr, solve: solve_gfni512::solve);

@@ -167,7 +167,7 @@ fn build_tables(x: Coefficients<'_>, first: usize, count: usize, tables: &mut [T
 /// x times the elements in all bytes.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn double(elements: __m256i) -> __m256i {
+pub(super) fn double(elements: __m256i) -> __m256i {
     let carry = _mm256_and_si256(_mm256_srli_epi16::<3>(elements), _mm256_set1_epi8(0x11));
     let shifted = _mm256_and_si256(_mm256_add_epi8(elements, elements), _mm256_set1_epi8(0xee_u8 as i8));
     _mm256_xor_si256(shifted, _mm256_xor_si256(carry, _mm256_add_epi8(carry, carry)))
