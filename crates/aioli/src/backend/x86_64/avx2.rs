@@ -89,16 +89,15 @@ impl Tile<'_> {
         // Wraps where the tile begins before the row; what is read then begins in the row above.
         let mut at = (self.rows.offset(self.first) + self.column).wrapping_sub(start);
         for tables in tables.as_chunks::<PAIRS>().0 {
-            let tile;
-            if start <= self.column {
-                tile = load(bytes, at);
+            let tile = if start <= self.column {
+                load(bytes, at)
             } else {
                 let gap = start - self.column;
                 if gap >= TILE {
                     break;
                 }
-                tile = _mm256_and_si256(load(bytes, at), from(gap));
-            }
+                _mm256_and_si256(load(bytes, at), from(gap))
+            };
             let tile_low = _mm256_and_si256(tile, nibbles);
             let tile_high = _mm256_and_si256(_mm256_srli_epi16::<4>(tile), nibbles);
             for p in 0..PAIRS {
@@ -222,7 +221,7 @@ const TILE: usize = 32;
 /// Pairs of rows whose accumulators stay in twelve of the sixteen registers.
 const GROUP: usize = 6;
 const MAX_PAIRS: usize = MAX_ROWS / 2;
-const _: () = assert!(MAX_ROWS % 2 == 0 && MAX_PAIRS <= 2 * GROUP);
+const _: () = assert!(MAX_ROWS.is_multiple_of(2) && MAX_PAIRS <= 2 * GROUP);
 /// Rows of the operand whose tables are in memory at a time, 15 KiB of them at most.
 const BLOCK: usize = 80;
 /// For each element e, where its bits 0 and 1 times a pair stand among the multiples; the high bit stands for zero.

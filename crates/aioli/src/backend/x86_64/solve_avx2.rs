@@ -116,8 +116,8 @@ impl<const N: usize> Place<N> {
     #[target_feature(enable = "avx2")]
     fn select(&self, column: [__m256i; N]) -> __m256i {
         let mut register = _mm256_setzero_si256();
-        for n in 0..N {
-            register = _mm256_or_si256(register, _mm256_and_si256(column[n], self.register[n]));
+        for (column, mask) in column.into_iter().zip(self.register) {
+            register = _mm256_or_si256(register, _mm256_and_si256(column, mask));
         }
         _mm256_shuffle_epi8(_mm256_permutevar8x32_epi32(register, self.word), self.byte)
     }
