@@ -6,6 +6,8 @@
 //!
 //! [`Kind`] names the backends, and [`Kind::best`] is what every public operation uses, chosen once a call.
 
+#[cfg(all(test, feature = "std"))]
+mod contract;
 mod portable;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod x86_64;
