@@ -100,6 +100,7 @@ mod tests {
                 compare(b, x_rows, count, vectors * step, step, count % 3);
             }
             compare(b, x_rows, 5, 300, 70, 0);
+            compare(b, x_rows, 170, 180, 1, 0);
         }
         for (x_rows, v, step) in [(18, 99, 54), (21, 99, 54), (24, 142, 71), (24, 133, 71)] {
             compare(b, x_rows, v, v * step, step, 0);
