@@ -27,7 +27,7 @@ pub(super) fn in_chunks(
     }
 }
 
-/// ROW_MAPS[k]: the bit matrix, as `gf2p8affineqb` takes it, that maps a coefficient c in each nibble to row k of the
+/// `ROW_MAPS[k]`: the bit matrix, as `gf2p8affineqb` takes it, that maps a coefficient c in each nibble to row k of the
 /// matrix of multiplication by c: its bit t is the coefficient of x^k in c x^t.
 pub(super) const ROW_MAPS: [u64; 4] = {
     let mut maps = [0; 4];
