@@ -4,6 +4,7 @@
 //! by four). Sixteen registers hold the accumulators of six pairs of rows of X, so that a tile is walked once for each
 //! six pairs, while it is in L1. There are no masks: the last tile of a row overlaps the one before, and bytes left of
 //! the diagonal are cleared by an AND.
+#![allow(clippy::needless_range_loop, reason = "registers are named by their indices, and bounds are constants")]
 
 use super::gfni::{self, CHUNK};
 use crate::backend::{MAX_ROWS, portable};
@@ -14,12 +15,10 @@ use core::arch::x86_64::*;
 /// portable kernel.
 #[target_feature(enable = "avx2,gfni")]
 pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
-    if rows.row_bytes() < TILE {
-        return portable::left_product(x, rows, out, stride);
-    }
     let pairs = x.rows().div_ceil(2);
     gfni::in_chunks(x, rows, out, |x, rows, out| match pairs.div_ceil(pairs.div_ceil(MAX_PAIRS).max(1)) {
         0 => {}
+        _ if rows.row_bytes() < TILE => portable::left_product(x, rows, out, stride),
         1 => product::<1>(x, rows, out, stride),
         2 => product::<2>(x, rows, out, stride),
         3 => product::<3>(x, rows, out, stride),
@@ -36,7 +35,7 @@ fn product<const PAIRS: usize>(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u
     let row_bytes = rows.row_bytes();
     assert!(row_bytes >= TILE && out.len() >= (x.rows() - 1) * stride + row_bytes, "length of a left product");
     let groups = x.rows().div_ceil(2 * PAIRS);
-    let mut matrices = [0; (CHUNK / 2 + 1) * WORDS];
+    let mut matrices = [0; CHUNK / 2 * MAX_PAIRS * 2 + WORDS];
     let row_words = groups * PAIRS;
     build(x, row_words, &mut matrices);
     let mut done = 0;
@@ -104,8 +103,8 @@ fn tile<const PAIRS: usize>(
             } else {
                 let second = if i + 1 < reached { (at[1], i + 1) } else { (at[0], usize::MAX) };
                 [(at[0], i), second].map(|(at, i)| {
-                    let gap = i.saturating_mul(step.max(1)).saturating_sub(column).min(TILE);
-                    let gap = if i < whole { 0 } else { gap };
+                    let gap =
+                        if i < whole { 0 } else { i.saturating_mul(step.max(1)).saturating_sub(column).min(TILE) };
                     _mm256_and_si256(_mm256_loadu_si256(at.cast()), from_byte(gap))
                 })
             }
@@ -158,41 +157,42 @@ fn build(x: Coefficients<'_>, row_words: usize, matrices: &mut [u64]) {
     let order = _mm256_broadcastsi128_si256(_mm_setr_epi8(9, 1, 8, 0, 11, 3, 10, 2, 13, 5, 12, 4, 15, 7, 14, 6));
     // Bytes from x.rows() on are cleared.
     let unused = from_byte(x.rows());
-    let column = |i: usize| {
-        if i >= x.columns() {
-            return _mm256_setzero_si256();
-        }
-        let begin = i * (x.elements().len() / x.columns());
-        match x.elements()[begin..].first_chunk::<32>() {
+    let (elements, columns) = (x.elements(), x.columns());
+    let stride = elements.len() / columns.max(1);
+    // From `cut` on, 32 bytes would reach beyond X: they are read from a copy with zeros behind it.
+    let cut = elements.len().saturating_sub(31);
+    let mut tail = [0; 64];
+    tail[..elements.len() - cut].copy_from_slice(&elements[cut..]);
+    for i in 0..columns.div_ceil(2) {
+        let mut column = [_mm256_setzero_si256(); 2];
+        for (i, column) in (2 * i..columns).zip(&mut column) {
+            let begin = i * stride;
+            let from = if begin < cut { &elements[begin..] } else { &tail[begin - cut..] };
+            let bytes: &[u8; 32] = from.first_chunk().expect("a column of X or of its copy");
             // SAFETY: 32 bytes.
-            Some(bytes) => _mm256_andnot_si256(unused, unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }),
-            None => {
-                let mut bytes = [0; 32];
-                bytes[..x.rows()].copy_from_slice(x.of_row(i));
-                // SAFETY: 32 bytes.
-                unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
-            }
+            *column = _mm256_andnot_si256(unused, unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) });
         }
-    };
-    for i in 0..x.columns().div_ceil(2) {
-        let both = _mm256_or_si256(column(2 * i), _mm256_slli_epi16::<4>(column(2 * i + 1)));
+        let both = _mm256_or_si256(column[0], _mm256_slli_epi16::<4>(column[1]));
         let eights = [
             _mm256_permute4x64_epi64::<0b00_00_00_00>(both),
             _mm256_permute4x64_epi64::<0b01_01_01_01>(both),
             _mm256_permute4x64_epi64::<0b10_10_10_10>(both),
         ];
-        let to = &mut matrices[i * row_words..][..WORDS];
-        for (to, eight) in to.chunks_exact_mut(4).zip(eights).take(row_words.div_ceil(4)) {
-            let mapped = _mm256_shuffle_epi8(_mm256_gf2p8affine_epi64_epi8::<0>(eight, maps), order);
-            let (low, high) = (_mm256_castsi256_si128(mapped), _mm256_extracti128_si256::<1>(mapped));
-            // SAFETY: `to` has four words.
-            unsafe {
-                let to = to.as_mut_ptr().cast::<__m128i>();
-                _mm_storeu_si128(to, _mm_unpacklo_epi16(high, low));
-                _mm_storeu_si128(to.add(1), _mm_unpackhi_epi16(high, low));
+        let to: &mut [u64; WORDS] = matrices[i * row_words..].first_chunk_mut().expect("room for the largest X");
+        for (v, eight) in eights.into_iter().enumerate() {
+            if 4 * v < row_words {
+                let mapped = _mm256_shuffle_epi8(_mm256_gf2p8affine_epi64_epi8::<0>(eight, maps), order);
+                let (low, high) = (_mm256_castsi256_si128(mapped), _mm256_extracti128_si256::<1>(mapped));
+                // SAFETY: `to` has twelve words, of which these are four.
+                unsafe {
+                    let to = to.as_mut_ptr().add(4 * v).cast::<__m128i>();
+                    _mm_storeu_si128(to, _mm_unpacklo_epi16(high, low));
+                    _mm_storeu_si128(to.add(1), _mm_unpackhi_epi16(high, low));
+                }
             }
         }
     }
+    crate::memory::wipe(&mut tail);
 }
 
 /// The bits of `a` where `mask` is set and those of `b` elsewhere.
