@@ -45,7 +45,7 @@ impl Envelope {
         let name = value(&mut lines, ALGORITHM)?;
         let algorithm: Algorithm = name.parse().map_err(|_| EnvelopeError::Algorithm(name.into()))?;
         let round = value(&mut lines, ROUND)?;
-        if round != round_number(algorithm) {
+        if round != round_number(algorithm).to_string() {
             return Err(EnvelopeError::Round { algorithm, given: round.into() });
         }
         let fingerprint = value(&mut lines, KEY)?;
@@ -136,10 +136,10 @@ impl fmt::Display for EnvelopeError {
 }
 
 /// The number of a set's round, as it stands in files.
-pub(crate) fn round_number(algorithm: Algorithm) -> &'static str {
+pub(crate) fn round_number(algorithm: Algorithm) -> u8 {
     match algorithm.round() {
-        Round::Two => "2",
-        Round::Three => "3",
+        Round::Two => 2,
+        Round::Three => 3,
     }
 }
 

@@ -1,9 +1,10 @@
 //! Timing the operations of a set.
 
 use crate::clock;
+use crate::envelope::round_number;
 use aioli::backend::Kind;
 use aioli::{
-    Algorithm, ExpandedSigningKey, ExpandedVerifyingKey, MessageDigest, ParameterSet, Round, Signature, SigningKey,
+    Algorithm, ExpandedSigningKey, ExpandedVerifyingKey, MessageDigest, ParameterSet, Signature, SigningKey,
     VerifyingKey, hazmat,
 };
 use rayon::prelude::*;
@@ -163,10 +164,7 @@ fn summary(
         version: env!("CARGO_PKG_VERSION"),
         backend: kind.name(),
         set: set.set_name(),
-        round: match set.round() {
-            Round::Two => 2,
-            Round::Three => 3,
-        },
+        round: round_number(set),
         operation,
         median_ns: quantile(&times, 2),
         q1_ns: quantile(&times, 1),

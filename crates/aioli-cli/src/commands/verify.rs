@@ -142,7 +142,7 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct Key<'a> {
     algorithm: &'static str,
-    round: &'static str,
+    round: u8,
     fingerprint: &'a str,
 }
 
