@@ -99,7 +99,7 @@ pub(crate) fn interleaved<L>(
     for cell in &mut *cells {
         cell.calibrate(enough).context("calibration")?;
     }
-    let (begun, begun_cycles) = (Instant::now(), counter::cycles());
+    let (begun, begun_cycles, begun_scheduling) = (Instant::now(), counter::cycles(), Scheduling::now());
     let mut core_cycles_per_ns = Vec::new();
     let mut finished = 0;
     'rounds: for round in 0..WARM_UP + rounds {
@@ -123,15 +123,18 @@ pub(crate) fn interleaved<L>(
     let ticks = begun_cycles.zip(counter::cycles()).map(|(start, end)| end.wrapping_sub(start) as f64);
     let spreads: Vec<f64> =
         cells.iter().map(|cell| Quartiles::of(cell.samples.iter().map(|sample| sample.ns)).spread()).collect();
+    let spread = Quartiles::of(spreads).median;
     let core = (!core_cycles_per_ns.is_empty()).then(|| Quartiles::of(core_cycles_per_ns));
+    let waiting = begun_scheduling.zip(Scheduling::now()).map(|(start, end)| end.waiting_since(start));
     Ok(Conditions {
         rounds: finished,
         clock_granularity_ns: granularity.as_nanos() as u64,
         counter_ghz: ticks.map(|ticks| rounded(ticks / ns, 4)),
         core_ghz: core.map(|core| rounded(core.median, 3)),
         core_clock_spread: core.map(|core| rounded(core.spread(), 4)),
-        spread: rounded(Quartiles::of(spreads.iter().copied()).median, 4),
-        verdict: Verdict::of(Quartiles::of(spreads).median, core.map(|core| core.spread())),
+        spread: rounded(spread, 4),
+        waiting: waiting.map(|share| rounded(share, 4)),
+        verdict: Verdict::of(spread.max(core.map_or(0.0, Quartiles::spread)), waiting),
     })
 }
 
@@ -150,6 +153,8 @@ pub(crate) struct Conditions {
     pub(crate) core_clock_spread: Option<f64>,
     /// The median over the cells of their interquartile range, as a share of their median.
     pub(crate) spread: f64,
+    /// The share of its time that the measuring thread was ready to run while the processor was given to others.
+    pub(crate) waiting: Option<f64>,
     /// Whether to believe the run.
     pub(crate) verdict: Verdict,
 }
@@ -158,19 +163,20 @@ pub(crate) struct Conditions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Verdict {
-    /// Half of the cells vary by less than 3 %, and so does the core's clock.
+    /// Half of the cells vary by less than 3 %, the core's clock does so too, and the thread hardly waited.
     Quiet,
-    /// They vary by less than 10 %: medians and ratios hold, absolute figures less so.
+    /// Less than 10 %, or others used the processor too: medians and ratios hold, absolute figures less so, and times
+    /// of batches on several threads do not.
     Noisy,
     /// More than that: measure again on a quieter machine.
     Unusable,
 }
 
 impl Verdict {
-    fn of(spread: f64, core_clock_spread: Option<f64>) -> Self {
-        match spread.max(core_clock_spread.unwrap_or(0.0)) {
-            worst if worst < 0.03 => Self::Quiet,
-            worst if worst < 0.10 => Self::Noisy,
+    fn of(spread: f64, waiting: Option<f64>) -> Self {
+        match spread {
+            spread if spread < 0.03 && waiting.unwrap_or(0.0) < 0.02 => Self::Quiet,
+            spread if spread < 0.10 => Self::Noisy,
             _ => Self::Unusable,
         }
     }
@@ -183,6 +189,27 @@ impl std::fmt::Display for Verdict {
             Self::Noisy => "noisy: believe the ratios, not the last digits",
             Self::Unusable => "unusable: measure again while nothing else runs",
         })
+    }
+}
+
+/// Since its start, how long the measuring thread ran and how long it waited for a processor, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Scheduling {
+    ran: u64,
+    waited: u64,
+}
+
+impl Scheduling {
+    /// What Linux knows of it; nothing elsewhere.
+    fn now() -> Option<Self> {
+        let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+        let mut numbers = text.split_whitespace().map_while(|number| number.parse().ok());
+        Some(Self { ran: numbers.next()?, waited: numbers.next()? })
+    }
+
+    fn waiting_since(self, start: Self) -> f64 {
+        let (ran, waited) = (self.ran - start.ran, self.waited - start.waited);
+        waited as f64 / (ran + waited).max(1) as f64
     }
 }
 
@@ -313,9 +340,18 @@ mod tests {
     #[test]
     fn verdicts() {
         assert_eq!(Verdict::of(0.01, Some(0.001)), Verdict::Quiet);
-        assert_eq!(Verdict::of(0.01, Some(0.05)), Verdict::Noisy);
-        assert_eq!(Verdict::of(0.05, None), Verdict::Noisy);
+        assert_eq!(Verdict::of(0.01, None), Verdict::Quiet);
+        assert_eq!(Verdict::of(0.05, Some(0.0)), Verdict::Noisy);
+        assert_eq!(Verdict::of(0.01, Some(0.3)), Verdict::Noisy);
         assert_eq!(Verdict::of(0.2, Some(0.0)), Verdict::Unusable);
+        assert_eq!(Verdict::of(f64::NAN, None), Verdict::Unusable);
+    }
+
+    #[test]
+    fn waiting_is_a_share() {
+        let (start, end) = (Scheduling { ran: 100, waited: 50 }, Scheduling { ran: 400, waited: 150 });
+        assert_eq!(end.waiting_since(start), 0.25);
+        assert_eq!(start.waiting_since(start), 0.0);
     }
 
     #[test]

@@ -83,7 +83,10 @@ pub(crate) struct Keypair {
 /// If an implementation is not correct, if an option asks for what is not there, and those of the record's file.
 pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
     if let Some(path) = &options.json {
+        // Before anything takes time; writing checks again.
         ensure!(!path.exists(), "{} exists, and records are never overwritten", path.display());
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        ensure!(folder.is_none_or(|folder| folder.is_dir()), "there is no folder for {}", path.display());
     }
     let backends = match &options.backends[..] {
         [] => Kind::available().collect(),
@@ -154,11 +157,9 @@ fn peers_of(algorithm: Algorithm) -> Result<Vec<Box<dyn Scheme>>> {
 
 /// Other signature schemes.
 fn for_scale() -> Result<Vec<Box<dyn Scheme>>> {
-    let mut schemes = others::schemes();
+    let schemes = others::schemes();
     #[cfg(feature = "peers")]
-    schemes.extend(liboqs::others()?);
-    // For clippy's sake where the feature is off: there is nothing that could fail then.
-    schemes.shrink_to_fit();
+    let schemes = schemes.into_iter().chain(liboqs::others()?).collect();
     Ok(schemes)
 }
 

@@ -212,6 +212,7 @@ mod tests {
             core_ghz: None,
             core_clock_spread: None,
             spread: 0.01,
+            waiting: Some(0.001),
             verdict: Verdict::Quiet,
         };
         let label = Label {

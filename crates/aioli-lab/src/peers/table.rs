@@ -20,7 +20,7 @@ fn text(record: &Record) -> String {
     let conditions = &machine.conditions;
     let ghz = |value: Option<f64>| value.map_or("unknown".into(), |ghz| format!("{ghz:.3} GHz"));
     let mut text = format!(
-        "{}, {} cores, {}, kernel {}\nclock {}, counter {}, core {}; {} rounds, spread {:.1} %: {}\n",
+        "{}, {} cores, {}, kernel {}\nclock {}, counter {}, core {}; {} rounds, spread {:.1} %, {} waiting: {}\n",
         machine.cpu,
         machine.cores,
         machine.target,
@@ -30,6 +30,7 @@ fn text(record: &Record) -> String {
         ghz(conditions.core_ghz),
         conditions.rounds,
         100.0 * conditions.spread,
+        conditions.waiting.map_or("unknown".into(), |share| format!("{:.1} %", 100.0 * share)),
         conditions.verdict,
     );
     for note in &machine.notes {
@@ -79,19 +80,21 @@ fn group_table(results: &[&Measurement]) -> String {
     let mut row = |name: String, cell: &dyn Fn(&str) -> Option<String>| {
         table.add_row(std::iter::once(name).chain(operations.iter().map(|op| cell(op).unwrap_or_default())));
     };
-    for label in &labels {
+    // The fastest backend has batches even where it was not asked for.
+    let measured = |label: &Label| operations.iter().any(|operation| find(label, operation).is_some());
+    for label in labels.iter().filter(|label| measured(label)) {
         row(row_name(label), &|operation| find(label, operation).map(figure));
     }
     let (ours, peers): (Vec<&Label>, Vec<&Label>) =
         labels.iter().copied().partition(|label| label.implementation == "aioli");
     for peer in peers.iter().filter(|peer| peer.round.is_some()) {
-        for our in &ours {
+        for our in ours.iter().filter(|our| measured(our)) {
             row(format!("{} / {}", row_name(peer), our.backend), &|operation| {
                 ratio(find(peer, operation), find(our, operation))
             });
         }
     }
-    for our in ours.iter().filter(|our| our.round == Some(3)) {
+    for our in ours.iter().filter(|our| our.round == Some(3) && measured(our)) {
         row(format!("{} / its expand_p", our.backend), &|operation| ratio(find(our, operation), find(our, "expand_p")));
     }
     for column in table.column_iter_mut().skip(1) {
@@ -134,3 +137,54 @@ fn ratio(numerator: Option<&Measurement>, denominator: Option<&Measurement>) -> 
 
 /// Where the search for thread counts ends.
 const MAX_THREADS: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measurement(implementation: &str, backend: &str, round: u8, operation: &str, ns: f64) -> Measurement {
+        let label = Label {
+            implementation: implementation.into(),
+            version: "1".into(),
+            backend: backend.into(),
+            set: "MAYO_1".into(),
+            round: Some(round),
+        };
+        let sample = crate::measure::Sample { ns, cycles: Some(2.0 * ns) };
+        Measurement::new(label, operation, &[sample])
+    }
+
+    fn rows(results: &[Measurement]) -> Vec<Vec<String>> {
+        let text = group_table(&results.iter().collect::<Vec<_>>());
+        text.lines()
+            .map(|line| line.split("  ").map(str::trim).filter(|s| !s.is_empty()).map(Into::into).collect())
+            .collect()
+    }
+
+    #[test]
+    fn peers_are_multiples_of_ours() {
+        let rows = rows(&[
+            measurement("aioli", "avx2", 2, "keygen", 1000.0),
+            measurement("aioli", "avx2", 2, "sign", 4000.0),
+            measurement("liboqs", "avx2", 2, "sign", 10000.0),
+        ]);
+        assert_eq!(rows[0], ["keygen", "sign"]);
+        assert_eq!(rows[1], ["aioli avx2", "2.0 (1.0)", "8.0 (4.0)"]);
+        assert_eq!(rows[2], ["liboqs avx2", "20.0 (10.0)"]);
+        assert_eq!(rows[3], ["liboqs avx2 / avx2", "2.50"]);
+        assert_eq!(rows.len(), 4);
+    }
+
+    #[test]
+    fn round_3_is_in_multiples_of_the_key_stream_and_batches_of_one_thread() {
+        let rows = rows(&[
+            measurement("aioli", "avx2", 3, "expand_p", 1000.0),
+            measurement("aioli", "avx2", 3, "sign", 3500.0),
+            measurement("aioli", "gfni512", 3, "sign_many_1_thread", 900.0),
+            measurement("aioli", "gfni512", 3, "sign_many_2_threads", 600.0),
+        ]);
+        assert_eq!(rows[2], ["avx2 / its expand_p", "1.00", "3.50"]);
+        assert_eq!(rows[3], ["sign_many, 1.8 (0.9) for an item on 1 thread; on 2 1.2 (0.6), 1.50 times faster"]);
+        assert_eq!(rows.len(), 4);
+    }
+}
