@@ -213,6 +213,7 @@ mod tests {
             core_clock_spread: None,
             spread: 0.01,
             waiting: Some(0.001),
+            disturbed: 0.0,
             verdict: Verdict::Quiet,
         };
         let label = Label {

@@ -32,9 +32,7 @@ impl Scheme for Ed25519 {
     }
 
     fn verify(&self, public_key: &[u8], message: &[u8], signature: &[u8]) -> bool {
-        let key = public_key.try_into().and_then(|bytes: &[u8; 32]| {
-            Ok::<_, std::array::TryFromSliceError>(ed25519_dalek::VerifyingKey::from_bytes(bytes))
-        });
+        let key = public_key.try_into().map(ed25519_dalek::VerifyingKey::from_bytes);
         let (Ok(Ok(key)), Ok(signature)) = (key, ed25519_dalek::Signature::from_slice(signature)) else {
             return false;
         };

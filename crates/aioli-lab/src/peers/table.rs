@@ -20,7 +20,7 @@ fn text(record: &Record) -> String {
     let conditions = &machine.conditions;
     let ghz = |value: Option<f64>| value.map_or("unknown".into(), |ghz| format!("{ghz:.3} GHz"));
     let mut text = format!(
-        "{}, {} cores, {}, kernel {}\nclock {}, counter {}, core {}; {} rounds, spread {:.1} %, {} waiting: {}\n",
+        "{}, {} cores, {}, kernel {}\nclock {}, counter {}, core {}; {} rounds, spread {:.1} %, {:.1} % disturbed: {}\n",
         machine.cpu,
         machine.cores,
         machine.target,
@@ -30,7 +30,7 @@ fn text(record: &Record) -> String {
         ghz(conditions.core_ghz),
         conditions.rounds,
         100.0 * conditions.spread,
-        conditions.waiting.map_or("unknown".into(), |share| format!("{:.1} %", 100.0 * share)),
+        100.0 * conditions.disturbed,
         conditions.verdict,
     );
     for note in &machine.notes {

@@ -82,3 +82,19 @@ fn signed<P: ParameterSet>(keys: Vec<SigningKey<P>>) -> Result<Arc<[Signed<P>]>>
 
 /// Items in a batch.
 const ITEMS: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_batch_succeeds_on_every_number_of_threads() {
+        let mut operations = operations(Algorithm::Mayo2).unwrap();
+        let names: Vec<&str> = operations.iter().map(|operation| &*operation.name).collect();
+        for batch in BATCHES {
+            assert!(names.contains(&&*name(batch, 1)), "{names:?}");
+        }
+        assert_eq!(names.len() % BATCHES.len(), 0);
+        operations.iter_mut().for_each(|operation| (operation.run)().unwrap());
+    }
+}
