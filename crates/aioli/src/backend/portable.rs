@@ -75,7 +75,7 @@ fn by_bins(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
             let skip = start.saturating_sub(column);
             let bytes = &rows.row(i)[column + skip - start..][..width - skip];
             // All but the ragged parts as arrays, whose length the compiler knows.
-            let whole: Option<&[u8; BIN]> = bytes.as_array();
+            let whole: Option<&[u8; BIN]> = bytes.first_chunk().filter(|_| bytes.len() == BIN);
             for (bins, &coefficient) in bins.iter_mut().zip(x.of_row(i)) {
                 let bin = &mut bins[usize::from(coefficient)];
                 match whole {
