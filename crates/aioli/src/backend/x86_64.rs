@@ -1,6 +1,7 @@
 //! The backends of x86-64: which instructions each may use, and its delegations to the kernels.
 #![allow(unsafe_code, reason = "calls of functions compiled for more instructions than the target has")]
 
+mod aes;
 mod avx2;
 mod gfni;
 mod gfni256;
@@ -60,7 +61,11 @@ macro_rules! delegate {
             }
 
             fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u64, out: &mut [u8]) {
-                $aes128_ctr(key, iv, first, out);
+                // SAFETY: holding the token proves that this processor has the instructions.
+                #[allow(unused_unsafe, reason = "some backends share the portable kernel")]
+                unsafe {
+                    $aes128_ctr(key, iv, first, out);
+                }
             }
 
             fn solve(self, columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
@@ -79,4 +84,4 @@ macro_rules! delegate {
 
 delegate!(Avx2, "avx2", left_product: avx2::left_product, aes128_ctr: portable::aes128_ctr, solve: solve_avx2::solve);
 delegate!(Gfni256, "gfni256", left_product: gfni256::left_product, aes128_ctr: portable::aes128_ctr, solve: solve_avx2::solve);
-delegate!(Gfni512, "gfni512", left_product: gfni512::left_product, aes128_ctr: portable::aes128_ctr, solve: solve_gfni512::solve);
+delegate!(Gfni512, "gfni512", left_product: gfni512::left_product, aes128_ctr: aes::aes128_ctr, solve: solve_gfni512::solve);
