@@ -43,7 +43,7 @@ pub trait Backend: Copy + Send + Sync + 'static {
     ///
     /// With a zero `iv` that is counter mode from block `first` on. The last block is cut to the length of `out`.
     /// Nothing is secret.
-    fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u64, out: &mut [u8]);
+    fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]);
 
     /// Solves `A x = y` with the free variables zero; returns 1, or 0 if the rank of A is below m.
     ///

@@ -98,7 +98,7 @@ impl<'a, P: ParameterSet> PublicMap<'a, P> {
                     let room = block * BLOCK + window.len();
                     let end = (first + 1..=rows).take_while(|&end| offset(end) <= room).last().unwrap_or(first + 1);
                     let window = &mut window[..offset(end) - block * BLOCK];
-                    b.aes128_ctr(seed, &[0; 16], block as u64, window);
+                    b.aes128_ctr(seed, &[0; 16], block as u32, window);
                     visit(first, end - first, &window[offset(first) - block * BLOCK..]);
                     first = end;
                 }

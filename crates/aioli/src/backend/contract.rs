@@ -341,7 +341,7 @@ fn aes128_ctr<B: Backend>(b: B) {
     let mut random = Random(4);
     let lengths = (0..=300usize).chain([511, 512, 513, 1000, 1024, 2048, 4096, 4097, 5000, 9999, 65_536, 70_003]);
     for length in lengths {
-        for first in [0, 1, 255, 256, u64::from(u32::MAX) - 2, 1 << 32, u64::MAX - 3] {
+        for first in [0, 1, 255, 256, u32::MAX - 2] {
             let key: [u8; 16] = core::array::from_fn(|_| random.next() as u8);
             let iv: [u8; 16] =
                 if random.below(4) == 0 { [0; 16] } else { core::array::from_fn(|_| random.next() as u8) };

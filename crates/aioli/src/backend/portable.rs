@@ -23,7 +23,7 @@ impl Backend for Portable {
         left_product(x, rows, out, stride);
     }
 
-    fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u64, out: &mut [u8]) {
+    fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
         aes128_ctr(key, iv, first, out);
     }
 }
@@ -267,7 +267,7 @@ const GROUP: usize = 4;
 /// AES through RustCrypto, which finds AES-NI, VAES and the Arm extensions by itself.
 ///
 /// Counter blocks are written and encrypted in place, a few KiB at a time so that both passes meet them in L1.
-pub(super) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], first: u64, out: &mut [u8]) {
+pub(super) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
     const CHUNK: usize = 4096;
     let cipher = aes::Aes128::new(&Array(*key));
     let iv = u128::from_be_bytes(*iv);

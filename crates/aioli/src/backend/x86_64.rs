@@ -60,7 +60,7 @@ macro_rules! delegate {
                 unsafe { $left_product(x, rows, out, stride) }
             }
 
-            fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u64, out: &mut [u8]) {
+            fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
                 // SAFETY: holding the token proves that this processor has the instructions.
                 #[allow(unused_unsafe, reason = "some backends share the portable kernel")]
                 unsafe {

@@ -82,7 +82,7 @@ impl<P: ParameterSet, B: Backend> Backend for Recorder<P, B> {
         });
     }
 
-    fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u64, out: &mut [u8]) {
+    fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
         self.0.aes128_ctr(key, iv, first, out);
         if *iv != [0; 16] {
             RECORD.with_borrow_mut(|record| record.push("lambda", digest(&unpacked(out))));

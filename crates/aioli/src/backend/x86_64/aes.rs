@@ -11,12 +11,12 @@ use core::arch::x86_64::*;
 
 /// See [`Backend::aes128_ctr`](crate::backend::Backend::aes128_ctr).
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,aes,vaes")]
-pub(super) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], first: u64, out: &mut [u8]) {
+pub(super) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
     let keys = expand_key(key).map(|key| _mm512_broadcast_i32x4(key));
     let iv = _mm512_broadcast_i32x4(from_bytes(iv));
     let start = _mm512_xor_si512(keys[0], iv);
     // Lanes of (counter, 0), each 128-bit lane byte-reversed into a big-endian number.
-    let counters = _mm512_add_epi64(_mm512_set1_epi64(first as i64), _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0));
+    let counters = _mm512_add_epi64(_mm512_set1_epi64(i64::from(first)), _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0));
     let mut counters = _mm512_maskz_mov_epi64(0b0101_0101, counters);
     let reverse = _mm512_broadcast_i32x4(_mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
     let four = _mm512_set_epi64(0, 4, 0, 4, 0, 4, 0, 4);
