@@ -381,21 +381,25 @@ const SHARED: usize = 4;
 pub(super) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], first: u64, out: &mut [u8]) {
     const CHUNK: usize = 4096;
     let cipher = aes::Aes128::new(&Array(*key));
-    let iv = u128::from_be_bytes(*iv);
-    let mut counter = u128::from(first);
-    let mut block = || {
-        let block = Array((iv ^ counter).to_be_bytes());
-        counter += 1;
-        block
+    let (halves, _) = iv.as_chunks();
+    let (high, low) = (halves[0], u64::from_be_bytes(halves[1]));
+    let mut counter = first;
+    // By halves, as the counter has 64 bits: two stores a block.
+    let mut count = |blocks: &mut [Array<u8, _>]| {
+        for block in blocks {
+            block.as_chunks_mut().0.copy_from_slice(&[high, (low ^ counter).to_be_bytes()]);
+            counter += 1;
+        }
     };
     for chunk in out.chunks_mut(CHUNK) {
         let (blocks, tail) = Array::slice_as_chunks_mut(chunk);
-        blocks.fill_with(&mut block);
+        count(blocks);
         cipher.encrypt_blocks(blocks);
         if !tail.is_empty() {
-            let mut last = block();
-            cipher.encrypt_block(&mut last);
-            tail.copy_from_slice(&last[..tail.len()]);
+            let mut last = [Array::default()];
+            count(&mut last);
+            cipher.encrypt_blocks(&mut last);
+            tail.copy_from_slice(&last[0][..tail.len()]);
         }
     }
 }
