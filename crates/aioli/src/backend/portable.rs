@@ -167,11 +167,10 @@ fn transpose_bytes(words: &mut [[u64; 2]; 8]) {
 #[inline(always)]
 fn exchange<const DISTANCE: usize>(words: &mut [[u64; 2]; 8], mask: u64) {
     for i in (0..8).filter(|i| i & DISTANCE == 0) {
-        for lane in 0..2 {
-            let swap = (words[i][lane] >> (8 * DISTANCE) ^ words[i + DISTANCE][lane]) & mask;
-            words[i][lane] ^= swap << (8 * DISTANCE);
-            words[i + DISTANCE][lane] ^= swap;
-        }
+        let (a, b) = (words[i], words[i + DISTANCE]);
+        let swap: [u64; 2] = core::array::from_fn(|lane| (a[lane] >> (8 * DISTANCE) ^ b[lane]) & mask);
+        words[i] = core::array::from_fn(|lane| a[lane] ^ swap[lane] << (8 * DISTANCE));
+        words[i + DISTANCE] = core::array::from_fn(|lane| b[lane] ^ swap[lane]);
     }
 }
 
