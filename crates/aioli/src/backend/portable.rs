@@ -382,8 +382,8 @@ pub(super) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u
     let cipher = aes::Aes128::new(&Array(*key));
     let (halves, _) = iv.as_chunks();
     let (high, low) = (halves[0], u64::from_be_bytes(halves[1]));
-    let mut counter = first;
-    // By halves, as the counter has 64 bits: two stores a block.
+    let mut counter = u64::from(first);
+    // By halves, of which the counter changes one: two stores a block.
     let mut count = |blocks: &mut [Array<u8, _>]| {
         for block in blocks {
             block.as_chunks_mut().0.copy_from_slice(&[high, (low ^ counter).to_be_bytes()]);
