@@ -7,6 +7,8 @@
 //! [`Kind`] names the backends, and [`Kind::best`] is what every public operation uses, chosen once a call.
 
 mod portable;
+#[cfg(aioli_ct)]
+pub(crate) mod taint;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod x86_64;
 

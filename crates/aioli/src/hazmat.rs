@@ -15,6 +15,18 @@ use crate::Error;
 #[cfg(feature = "alloc")]
 pub use with_alloc::*;
 
+/// Whether the program runs under the constant-time checker that it was built for.
+#[cfg(aioli_ct)]
+pub fn is_watched() -> bool {
+    crate::backend::taint::is_watched()
+}
+
+/// Marks bytes as secret for the constant-time checker.
+#[cfg(aioli_ct)]
+pub fn mark_secret(bytes: &[u8]) {
+    crate::ct::secret(bytes);
+}
+
 /// A message digest from its bytes.
 ///
 /// # Errors
