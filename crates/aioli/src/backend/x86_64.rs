@@ -1,6 +1,9 @@
 //! The backends of x86-64: which instructions each may use, and its delegations to the kernels.
 #![allow(unsafe_code, reason = "calls of functions compiled for more instructions than the target has")]
 
+mod gfni;
+mod gfni512;
+
 use super::{Backend, portable};
 use crate::packed::{Coefficients, Rows};
 use std::arch::is_x86_feature_detected;
@@ -48,7 +51,11 @@ macro_rules! delegate {
             const NAME: &'static str = $label;
 
             fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
-                $left_product(x, rows, out, stride);
+                // SAFETY: holding the token proves that this processor has the instructions.
+                #[allow(unused_unsafe, reason = "a kernel may be the portable one")]
+                unsafe {
+                    $left_product(x, rows, out, stride);
+                }
             }
 
             fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u64, out: &mut [u8]) {
@@ -70,4 +77,4 @@ macro_rules! delegate {
 
 delegate!(Avx2, "avx2", left_product: portable::left_product, aes128_ctr: portable::aes128_ctr, solve: crate::solve::solve);
 delegate!(Gfni256, "gfni256", left_product: portable::left_product, aes128_ctr: portable::aes128_ctr, solve: crate::solve::solve);
-delegate!(Gfni512, "gfni512", left_product: portable::left_product, aes128_ctr: portable::aes128_ctr, solve: crate::solve::solve);
+delegate!(Gfni512, "gfni512", left_product: gfni512::left_product, aes128_ctr: portable::aes128_ctr, solve: crate::solve::solve);
