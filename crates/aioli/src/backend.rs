@@ -6,6 +6,8 @@
 //!
 //! [`Kind`] names the backends, and [`Kind::best`] is what every public operation uses, chosen once a call.
 
+#[cfg(all(test, feature = "std"))]
+mod contract;
 mod portable;
 #[cfg(aioli_ct)]
 pub(crate) mod taint;
