@@ -103,14 +103,16 @@ impl Checker {
     /// The backends that a checker is for, as far as this machine has them.
     fn backends(self) -> Vec<&'static str> {
         let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-        let all = [("portable", None), ("avx2", Some("avx2")), ("gfni256", Some("gfni")), ("gfni512", Some("avx512_vbmi"))];
+        let all =
+            [("portable", None), ("avx2", Some("avx2")), ("gfni256", Some("gfni")), ("gfni512", Some("avx512_vbmi"))];
         let wanted = if self == Self::Valgrind { &all[..2] } else { &all[..] };
-        let (here, lacking): (Vec<_>, Vec<_>) =
-            wanted.iter().partition(|(_, flag)| flag.is_none_or(|flag| cpu.split_whitespace().any(|word| word == flag)));
+        let (here, lacking): (Vec<&(&str, Option<&str>)>, Vec<_>) = wanted
+            .iter()
+            .partition(|(_, flag)| flag.is_none_or(|flag| cpu.split_whitespace().any(|word| word == flag)));
         for (backend, flag) in lacking {
             println!("{self:?} on {backend} NOT RUN: this processor lacks {}", flag.unwrap_or_default());
         }
-        here.into_iter().map(|(backend, _)| *backend).collect()
+        here.into_iter().map(|&(backend, _)| backend).collect()
     }
 
     /// Builds the driver for this checker, in a directory of its own; returns its path.
@@ -190,9 +192,8 @@ fn nightly_has_sources() -> bool {
 }
 
 /// The sets by name.
-const SETS: [&str; 8] = [
-    "mayo1", "mayo2", "mayo3", "mayo5", "mayo1-round2", "mayo2-round2", "mayo3-round2", "mayo5-round2",
-];
+const SETS: [&str; 8] =
+    ["mayo1", "mayo2", "mayo3", "mayo5", "mayo1-round2", "mayo2-round2", "mayo3-round2", "mayo5-round2"];
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// The exit status of every checker for "a secret shows".
 const LEAK: i32 = 86;

@@ -25,7 +25,9 @@ fn breaches(path: &Path, text: &str) -> Vec<String> {
     if path.extension().is_some_and(|extension| extension == "rs") {
         if !UNSAFE_EDGES.iter().any(|edge| path.starts_with(edge)) {
             let opened = |line: &&str| line.contains("allow(unsafe_code") || line.contains(concat!("unsafe", " {"));
-            found.extend(text.lines().filter(opened).map(|line| format!("unsafe code outside its edges: {}", line.trim())));
+            found.extend(
+                text.lines().filter(opened).map(|line| format!("unsafe code outside its edges: {}", line.trim())),
+            );
         }
         let lines = text.lines().count();
         if lines > MAX_LINES {

@@ -1,4 +1,4 @@
-//! Masks and bits from secrets, without branches; and the marks that say to a checker what is secret.
+//! Masks and bits from secrets that stay without branches; and the marks that say to a checker what is secret.
 //!
 //! In an ordinary build the marks are nothing. `cargo xtask ct-valgrind` and `ct-msan` build with `--cfg aioli_ct` and
 //! the name of the tool, and then secret bytes count as undefined memory: the tool follows what is computed from them
@@ -14,6 +14,14 @@ pub(crate) fn nonzero(byte: u8) -> u8 {
 #[inline(always)]
 pub(crate) fn nonzero64(word: u64) -> u8 {
     ((word | word.wrapping_neg()) >> 63) as u8
+}
+
+/// A value of which the compiler no longer knows how it came about.
+///
+/// For masks: where it knows that a mask is all zeros or all ones, it may turn what the mask selects into a branch.
+#[inline(always)]
+pub(crate) fn barrier<T: Copy>(value: T) -> T {
+    core::hint::black_box(value)
 }
 
 /// Marks bytes as secret.

@@ -4,7 +4,7 @@ use crate::checker::Checker;
 use aioli::backend::Backend;
 use aioli::hazmat::{expanded_signing_key_from_parts, on};
 use aioli::params::ByteArray;
-use aioli::{Error, ExpandedSigningKey, MessageDigest, ParameterSet, SigningKey};
+use aioli::{Error, ExpandedSigningKey, MessageDigest, ParameterSet, Round, SigningKey};
 
 /// Key generation, key expansion, and signing with either kind of key.
 pub(crate) fn run<P: ParameterSet, B: Backend>(b: B, checker: &mut Checker) {
@@ -35,6 +35,10 @@ pub(crate) fn run<P: ParameterSet, B: Backend>(b: B, checker: &mut Checker) {
         let key = on::expand_signing_key(b, &keys[secret]);
         section.enter(|| keep(on::sign_expanded(b, &key, &digest, randomizer, 1)));
     });
+    if P::ROUND == Round::Three {
+        // Its linear map gives the system a rank by itself, so the way through a second sample is checked in round 2.
+        return;
+    }
     checker.operation("sign_expanded, no sample serves", |secret, section| {
         let key = unusable(&keys[secret]);
         section.enter(|| {

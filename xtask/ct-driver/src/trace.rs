@@ -13,14 +13,13 @@ use iced_x86::{
 use std::collections::HashMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 /// Runs each operation with several secrets and compares them with the first.
 pub(crate) struct Checker {
     backend: String,
     subject: String,
-    first: Vec<Step>,
-    other: Vec<Step>,
+    logs: [Log; Self::SECRETS],
     code: Code,
     differences: usize,
 }
@@ -28,7 +27,7 @@ pub(crate) struct Checker {
 /// The part of an operation that is traced.
 pub(crate) struct Section<'a> {
     /// `None` warms up: buffers kept by the thread, functions resolved at their first call.
-    log: Option<&'a mut Vec<Step>>,
+    log: Option<&'a mut Log>,
 }
 
 impl Checker {
@@ -40,8 +39,7 @@ impl Checker {
         Self {
             backend: backend.to_owned(),
             subject: subject.to_owned(),
-            first: Vec::with_capacity(MAX_STEPS),
-            other: Vec::with_capacity(MAX_STEPS),
+            logs: std::array::from_fn(|_| Log::new()),
             code: Code::new(),
             differences: 0,
         }
@@ -52,23 +50,32 @@ impl Checker {
 
     /// Checks `run`, which is given the number of the secret to use.
     pub(crate) fn operation(&mut self, name: &str, mut run: impl FnMut(usize, &mut Section<'_>)) {
-        for warm_up in 0..Self::SECRETS {
-            run(warm_up, &mut Section { log: None });
+        for secret in 0..Self::SECRETS {
+            // In a child, so that every secret meets the same memory.
+            let log = &mut self.logs[secret];
+            in_child(|| {
+                run(secret, &mut Section { log: None });
+                run(secret, &mut Section { log: Some(log) });
+            });
         }
-        run(0, &mut Section { log: Some(&mut self.first) });
         let what = format!("{} on {}, {name}", self.subject, self.backend);
         for secret in 1..Self::SECRETS {
-            run(secret, &mut Section { log: Some(&mut self.other) });
-            if let Some(difference) = self.code.difference(&self.first, &self.other) {
+            if let Some(difference) = self.code.difference(self.logs[0].steps(), self.logs[secret].steps()) {
                 println!("{what}: secret {secret} shows: {difference}");
                 self.differences += 1;
                 return;
             }
         }
-        let of = |property: fn(&Decoded) -> bool| self.first.iter().filter(|step| property(&self.code.seen[&step.rip])).count();
+        let steps = self.logs[0].steps();
+        let of =
+            |property: fn(&Decoded) -> bool| steps.iter().filter(|step| property(&self.code.seen[&step.rip])).count();
         let (gfni, wide) = (of(|decoded| decoded.gfni), of(|decoded| decoded.wide));
-        println!("{what}: {} instructions, {gfni} of them GFNI and {wide} on 512 bits, alike for {} secrets", self.first.len(), Self::SECRETS);
-        assert!(gfni > 0 || !self.backend.starts_with("gfni") , "a backend on GFNI that does not run it");
+        println!(
+            "{what}: {} instructions, {gfni} of them GFNI and {wide} on 512 bits, alike for {} secrets",
+            steps.len(),
+            Self::SECRETS
+        );
+        assert!(gfni > 0 || !self.backend.starts_with("gfni"), "a backend on GFNI that does not run it");
         assert!(wide > 0 || self.backend != "gfni512", "a backend on AVX-512 that does not run it");
     }
 
@@ -83,18 +90,55 @@ impl Section<'_> {
     /// Runs what is to be checked.
     pub(crate) fn enter(&mut self, f: impl FnOnce()) {
         if let Some(log) = &mut self.log {
-            log.clear();
-            STEPS.store(0, Relaxed);
-            LOG.store(log.as_mut_ptr(), Relaxed);
-            CAPACITY.store(log.capacity(), Relaxed);
+            // SAFETY: no other reference to the mapping is alive.
+            unsafe { (*log.0).length = 0 };
+            LOG.store(log.0, Relaxed);
         }
-        let traced = self.log.is_some();
-        traced_if(traced, f);
-        if let Some(log) = &mut self.log {
-            let steps = STEPS.load(Relaxed);
-            assert!(steps < log.capacity(), "more than {MAX_STEPS} instructions");
-            // SAFETY: the handler wrote that many steps from the beginning of the buffer on.
-            unsafe { log.set_len(steps) };
+        traced_if(self.log.is_some(), f);
+    }
+}
+
+/// Steps in memory that children share with this process: their number, and then they.
+struct Log(*mut LogMemory);
+
+struct LogMemory {
+    length: usize,
+    steps: [Step; MAX_STEPS],
+}
+
+impl Log {
+    fn new() -> Self {
+        let (access, kind) =
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
+        // SAFETY: a new mapping, of zeros, which are a valid empty log.
+        let memory = unsafe { libc::mmap(std::ptr::null_mut(), size_of::<LogMemory>(), access, kind, -1, 0) };
+        assert_ne!(memory, libc::MAP_FAILED, "memory for a trace");
+        Self(memory.cast())
+    }
+
+    fn steps(&self) -> &[Step] {
+        // SAFETY: the mapping lives for ever, and the child that wrote to it has ended.
+        let memory = unsafe { &*self.0 };
+        assert!((1..MAX_STEPS).contains(&memory.length), "a trace of 1 to {MAX_STEPS} instructions");
+        &memory.steps[..memory.length]
+    }
+}
+
+/// Runs `f` in a copy of this process and waits for its end.
+fn in_child(f: impl FnOnce()) {
+    // SAFETY: this process has one thread, so the child may do whatever this process may.
+    match unsafe { libc::fork() } {
+        -1 => panic!("a child process: {}", std::io::Error::last_os_error()),
+        0 => {
+            f();
+            // SAFETY: ends the child where it stands; nothing of its parent's is touched.
+            unsafe { libc::_exit(0) }
+        }
+        child => {
+            let mut status = 0;
+            // SAFETY: `status` is an int to write to.
+            let ended = unsafe { libc::waitpid(child, &mut status, 0) };
+            assert!(ended == child && status == 0, "the child ended with status {status:#x}");
         }
     }
 }
@@ -118,9 +162,8 @@ struct Step {
     registers: [u64; 16],
 }
 
-static LOG: AtomicPtr<Step> = AtomicPtr::new(std::ptr::null_mut());
-static STEPS: AtomicUsize = AtomicUsize::new(0);
-static CAPACITY: AtomicUsize = AtomicUsize::new(0);
+/// Where the handler writes; set before the trap flag is.
+static LOG: AtomicPtr<LogMemory> = AtomicPtr::new(std::ptr::null_mut());
 
 fn install_handler() {
     let stack: &'static mut [u8] = vec![0; 1 << 16].leak();
@@ -139,22 +182,35 @@ fn install_handler() {
 extern "C" fn on_trap(_: libc::c_int, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: the kernel passes a `ucontext_t`, as SA_SIGINFO asks.
     let registers = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
-    let step = STEPS.load(Relaxed);
-    if step < CAPACITY.load(Relaxed) {
-        let registers = Step {
-            rip: registers[libc::REG_RIP as usize] as u64,
-            registers: GENERAL_REGISTERS.map(|register| registers[register as usize] as u64),
-        };
-        // SAFETY: within the capacity of the buffer that `Section` lent.
-        unsafe { LOG.load(Relaxed).add(step).write(registers) };
-        STEPS.store(step + 1, Relaxed);
+    let step = Step {
+        rip: registers[libc::REG_RIP as usize] as u64,
+        registers: GENERAL_REGISTERS.map(|register| registers[register as usize] as u64),
+    };
+    // SAFETY: the mapping that `Section` set, which nothing else uses while it is traced.
+    let log = unsafe { &mut *LOG.load(Relaxed) };
+    if let Some(place) = log.steps.get_mut(log.length) {
+        *place = step;
+        log.length += 1;
     }
 }
 
 const GENERAL_REGISTERS: [libc::c_int; 16] = [
-    libc::REG_RAX, libc::REG_RCX, libc::REG_RDX, libc::REG_RBX, libc::REG_RSP, libc::REG_RBP, libc::REG_RSI,
-    libc::REG_RDI, libc::REG_R8, libc::REG_R9, libc::REG_R10, libc::REG_R11, libc::REG_R12, libc::REG_R13,
-    libc::REG_R14, libc::REG_R15,
+    libc::REG_RAX,
+    libc::REG_RCX,
+    libc::REG_RDX,
+    libc::REG_RBX,
+    libc::REG_RSP,
+    libc::REG_RBP,
+    libc::REG_RSI,
+    libc::REG_RDI,
+    libc::REG_R8,
+    libc::REG_R9,
+    libc::REG_R10,
+    libc::REG_R11,
+    libc::REG_R12,
+    libc::REG_R13,
+    libc::REG_R14,
+    libc::REG_R15,
 ];
 
 /// The machine code of this process, decoded where a trace has been.
@@ -233,7 +289,8 @@ impl Code {
         });
         let object = object.unwrap_or("[no file]");
         // The first mapping of a file is that of its beginning.
-        let base = maps.lines().find(|line| line.ends_with(object)).and_then(|line| line.split('-').next()).map_or(0, hex);
+        let base =
+            maps.lines().find(|line| line.ends_with(object)).and_then(|line| line.split('-').next()).map_or(0, hex);
         format!("`{instruction}`; addr2line -Cfie {object} {:#x}", rip.wrapping_sub(base))
     }
 }

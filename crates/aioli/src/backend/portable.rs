@@ -1,6 +1,7 @@
 //! The backend for any machine: words of sixteen nibbles, sixteen products at a time by masks.
 
 use super::{Backend, MAX_ROWS};
+use crate::ct;
 use crate::gf16;
 use crate::packed::{Coefficients, Rows};
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
@@ -43,7 +44,7 @@ pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], 
             let Some(words) = load_tile(rows.row(i), i * rows.step(), tile) else { break };
             let multiples = words.map(gf16::multiples);
             for (accumulator, &coefficient) in accumulators.iter_mut().zip(x.of_row(i)) {
-                let masks = gf16::bit_masks(coefficient);
+                let masks = ct::barrier(gf16::bit_masks(coefficient));
                 for (word, multiples) in accumulator.iter_mut().zip(multiples) {
                     *word ^= gf16::mul_word(multiples, masks);
                 }
