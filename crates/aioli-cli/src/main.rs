@@ -1,1 +1,44 @@
-fn main() {}
+//! The command `aioli`: MAYO keys, signatures, known answers and speed.
+
+mod cli;
+mod clock;
+mod commands;
+mod envelope;
+mod error;
+mod files;
+mod keys;
+mod measure;
+mod terminal;
+
+use clap::{CommandFactory, FromArgMatches};
+use cli::{Cli, Command};
+use error::{Error, Exit};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let matches = cli::command().get_matches();
+    let arguments = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut Cli::command()).exit());
+    match run(arguments.command) {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            terminal::complain(&error);
+            error.exit().into()
+        }
+    }
+}
+
+fn run(command: Option<Command>) -> Result<Exit, Error> {
+    match command {
+        None => commands::generate::help(),
+        Some(Command::Keygen(arguments)) => commands::keygen::run(&arguments),
+        Some(Command::Pubkey(arguments)) => commands::pubkey::run(&arguments),
+        Some(Command::Sign(arguments)) => commands::sign::run(&arguments),
+        Some(Command::Verify(arguments)) => commands::verify::run(&arguments),
+        Some(Command::Inspect(arguments)) => commands::inspect::run(&arguments),
+        Some(Command::Kat(arguments)) => commands::kat::run(&arguments),
+        Some(Command::Speed(arguments)) => commands::speed::run(&arguments),
+        Some(Command::Demo(arguments)) => commands::demo::run(&arguments),
+        Some(Command::Completions(arguments)) => commands::generate::completions(&arguments),
+        Some(Command::Man(arguments)) => commands::generate::man(&arguments),
+    }
+}

@@ -33,7 +33,6 @@ pub enum Algorithm {
     Mayo5Round2,
 }
 
-
 /// Evaluates an expression with a type alias bound to the set of an [`Algorithm`].
 ///
 /// `with_set!(algorithm, P => hazmat::keygen::<P>(kind, seed))`
@@ -41,14 +40,38 @@ pub enum Algorithm {
 macro_rules! with_set {
     ($algorithm:expr, $set:ident => $body:expr) => {{
         match $algorithm {
-            $crate::Algorithm::Mayo1 => { type $set = $crate::round3::Mayo1; $body }
-            $crate::Algorithm::Mayo2 => { type $set = $crate::round3::Mayo2; $body }
-            $crate::Algorithm::Mayo3 => { type $set = $crate::round3::Mayo3; $body }
-            $crate::Algorithm::Mayo5 => { type $set = $crate::round3::Mayo5; $body }
-            $crate::Algorithm::Mayo1Round2 => { type $set = $crate::round2::Mayo1; $body }
-            $crate::Algorithm::Mayo2Round2 => { type $set = $crate::round2::Mayo2; $body }
-            $crate::Algorithm::Mayo3Round2 => { type $set = $crate::round2::Mayo3; $body }
-            $crate::Algorithm::Mayo5Round2 => { type $set = $crate::round2::Mayo5; $body }
+            $crate::Algorithm::Mayo1 => {
+                type $set = $crate::round3::Mayo1;
+                $body
+            }
+            $crate::Algorithm::Mayo2 => {
+                type $set = $crate::round3::Mayo2;
+                $body
+            }
+            $crate::Algorithm::Mayo3 => {
+                type $set = $crate::round3::Mayo3;
+                $body
+            }
+            $crate::Algorithm::Mayo5 => {
+                type $set = $crate::round3::Mayo5;
+                $body
+            }
+            $crate::Algorithm::Mayo1Round2 => {
+                type $set = $crate::round2::Mayo1;
+                $body
+            }
+            $crate::Algorithm::Mayo2Round2 => {
+                type $set = $crate::round2::Mayo2;
+                $body
+            }
+            $crate::Algorithm::Mayo3Round2 => {
+                type $set = $crate::round2::Mayo3;
+                $body
+            }
+            $crate::Algorithm::Mayo5Round2 => {
+                type $set = $crate::round2::Mayo5;
+                $body
+            }
         }
     }};
 }

@@ -98,6 +98,18 @@ impl<P: ParameterSet> From<crate::SigningKey<P>> for SigningKey {
     }
 }
 
+/// Fails with [`Error::AlgorithmMismatch`].
+impl<P: ParameterSet> TryFrom<SigningKey> for crate::SigningKey<P> {
+    type Error = Error;
+
+    fn try_from(key: SigningKey) -> Result<Self, Error> {
+        match key.algorithm == P::ALGORITHM {
+            true => Ok(key.typed()),
+            false => Err(Error::AlgorithmMismatch { expected: P::ALGORITHM, given: key.algorithm }),
+        }
+    }
+}
+
 /// A public value of any set: its bytes, whose length was checked, and the set.
 macro_rules! public_value {
     ($(#[$doc:meta])* $name:ident, $typed:ident, $encoded:literal) => {
@@ -139,6 +151,15 @@ macro_rules! public_value {
         impl<P: ParameterSet> From<crate::$typed<P>> for $name {
             fn from(value: crate::$typed<P>) -> Self {
                 Self { algorithm: P::ALGORITHM, bytes: value.as_ref().to_vec() }
+            }
+        }
+
+        /// Fails with [`Error::AlgorithmMismatch`].
+        impl<P: ParameterSet> TryFrom<$name> for crate::$typed<P> {
+            type Error = Error;
+
+            fn try_from(value: $name) -> Result<Self, Error> {
+                value.typed()
             }
         }
     };

@@ -38,14 +38,14 @@ pub trait Backend: Copy + Send + Sync + 'static {
     /// added to what they held; a row of a triangle lands at `i * step` within them. Bytes of `out` between the rows
     /// keep their values. `out` reaches at least to the end of its last row.
     ///
-    /// Secret: X, `rows` and `out`. Public: their shapes. Linear in X and in `rows`.
+    /// Secret: `out`, X unless [`Coefficients::is_public`], `rows` unless [`Rows::is_public`]. Public: all shapes. Linear in X and in `rows`.
     fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize);
 
     /// Fills `out` with AES-128 of the blocks `iv ^ j`, j = `first`, `first + 1`, ... as 128-bit big-endian numbers.
     ///
     /// With a zero `iv` that is counter mode from block `first` on. The last block is cut to the length of `out`.
     /// Nothing is secret.
-    fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u64, out: &mut [u8]);
+    fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]);
 
     /// Solves `A x = y` with the free variables zero; returns 1, or 0 if the rank of A is below m.
     ///

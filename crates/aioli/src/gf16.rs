@@ -47,12 +47,7 @@ pub const fn multiples(word: u64) -> [u64; 4] {
 #[inline(always)]
 pub const fn bit_masks(element: u8) -> [u64; 4] {
     let e = element as u64;
-    [
-        (e & 1).wrapping_neg(),
-        (e >> 1 & 1).wrapping_neg(),
-        (e >> 2 & 1).wrapping_neg(),
-        (e >> 3 & 1).wrapping_neg(),
-    ]
+    [(e & 1).wrapping_neg(), (e >> 1 & 1).wrapping_neg(), (e >> 2 & 1).wrapping_neg(), (e >> 3 & 1).wrapping_neg()]
 }
 
 /// Sixteen elements, given by their [`multiples`], times one element, given by its [`bit_masks`].

@@ -6,11 +6,11 @@
 //!
 //! A [`Kind`] that this machine cannot run is answered by [`Kind::Portable`]; ask [`Kind::is_available`] first.
 
+use crate::Error;
 use crate::backend::Backend;
 use crate::message::MessageDigest;
 use crate::params::ParameterSet;
 use crate::sig::array;
-use crate::Error;
 
 #[cfg(feature = "alloc")]
 pub use with_alloc::*;
@@ -162,8 +162,8 @@ mod with_alloc {
     use crate::message::MessageDigest;
     use crate::params::ParameterSet;
     use crate::public_map::PublicMap;
-    use crate::sign::{Request, SecretMap};
     use crate::sig::Signature;
+    use crate::sign::{Request, SecretMap};
     use crate::{keygen, sign as signing, verify as verifying};
 
     /// Samples of the specification.

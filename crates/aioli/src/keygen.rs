@@ -14,11 +14,7 @@ use crate::xof::shake256;
 /// What a secret seed determines at once: `seed_pk`, and O as V rows of O elements, one a byte.
 ///
 /// `oil` is secret, and so is `packed`, `PUBLIC_SEED_BYTES + O_BYTES` of working memory.
-pub(crate) fn secret_seeds(
-    seed_sk: &[u8],
-    packed: &mut [u8],
-    oil: &mut [u8],
-) -> [u8; PUBLIC_SEED_BYTES] {
+pub(crate) fn secret_seeds(seed_sk: &[u8], packed: &mut [u8], oil: &mut [u8]) -> [u8; PUBLIC_SEED_BYTES] {
     ct::secret(seed_sk);
     shake256(&[seed_sk], packed);
     let mut seed_pk = [0; PUBLIC_SEED_BYTES];
@@ -100,7 +96,7 @@ pub(crate) fn expand_sk<P: ParameterSet, B: Backend>(
     let (p1, q) = p1_q.split_at_mut(P::P1_BYTES);
     let oil_p1 = memory.take(P::O * P::V * P::M_BYTES);
     let row_bytes = P::V * P::M_BYTES;
-    let p1 = Rows::upper(p1, P::V, row_bytes, P::M_BYTES);
+    let p1 = Rows::upper(p1, P::V, row_bytes, P::M_BYTES).public();
     b.left_product(Coefficients::new(oil, P::O, P::O), p1, oil_p1, row_bytes);
     b.vectorize(
         #[inline(always)]

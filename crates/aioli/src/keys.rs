@@ -3,6 +3,7 @@
 //! A compact key is what is stored and sent. An expanded one holds P1 and what else follows from the key alone: worth
 //! its memory (120 to 850 kB) where one key serves many operations.
 
+use crate::Error;
 use crate::backend::{Backend, Kind};
 use crate::hazmat;
 use crate::keygen;
@@ -11,7 +12,6 @@ use crate::message::MessageDigest;
 use crate::params::{ByteArray, PUBLIC_SEED_BYTES, ParameterSet};
 use crate::public_map;
 use crate::sig::{Signature, array};
-use crate::Error;
 use alloc::boxed::Box;
 use alloc::vec;
 use signature::rand_core::TryCryptoRng;
@@ -85,7 +85,11 @@ impl<P: ParameterSet> SigningKey<P> {
         self.sign_with_randomizer(digest, system_randomizer::<P>()?)
     }
 
-    fn sign_with_randomizer(&self, digest: &MessageDigest<P>, randomizer: P::DigestBytes) -> Result<Signature<P>, Error> {
+    fn sign_with_randomizer(
+        &self,
+        digest: &MessageDigest<P>,
+        randomizer: P::DigestBytes,
+    ) -> Result<Signature<P>, Error> {
         hazmat::sign(Kind::best(), self, digest, &randomizer.as_ref()[..P::SALT_BYTES])
     }
 }
@@ -166,7 +170,11 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         self.sign_with_randomizer(digest, system_randomizer::<P>()?)
     }
 
-    fn sign_with_randomizer(&self, digest: &MessageDigest<P>, randomizer: P::DigestBytes) -> Result<Signature<P>, Error> {
+    fn sign_with_randomizer(
+        &self,
+        digest: &MessageDigest<P>,
+        randomizer: P::DigestBytes,
+    ) -> Result<Signature<P>, Error> {
         hazmat::sign_expanded(Kind::best(), self, digest, &randomizer.as_ref()[..P::SALT_BYTES])
     }
 }

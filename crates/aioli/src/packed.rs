@@ -21,20 +21,31 @@ pub struct Rows<'a> {
     count: usize,
     row_bytes: usize,
     step: usize,
+    public: bool,
 }
 
 impl<'a> Rows<'a> {
     /// `count` rows of `row_bytes` bytes.
     pub fn full(bytes: &'a [u8], count: usize, row_bytes: usize) -> Self {
         assert_eq!(bytes.len(), count * row_bytes, "length of a full matrix");
-        Self { bytes, count, row_bytes, step: 0 }
+        Self { bytes, count, row_bytes, step: 0, public: false }
     }
 
     /// `count` rows, the first of `row_bytes` bytes, each following one beginning (and being shorter by) `step` bytes.
     pub fn upper(bytes: &'a [u8], count: usize, row_bytes: usize, step: usize) -> Self {
         assert!(count >= 1 && (count - 1) * step <= row_bytes, "more rows than an upper triangle has");
         assert_eq!(bytes.len(), count * row_bytes - step * (count * (count - 1) / 2), "length of a triangular matrix");
-        Self { bytes, count, row_bytes, step }
+        Self { bytes, count, row_bytes, step, public: false }
+    }
+
+    /// The same matrix, declared to be public: memory may be addressed by its elements.
+    pub fn public(self) -> Self {
+        Self { public: true, ..self }
+    }
+
+    /// Whether memory may be addressed by its elements.
+    pub fn is_public(&self) -> bool {
+        self.public
     }
 
     /// All rows, packed.
@@ -78,13 +89,24 @@ pub struct Coefficients<'a> {
     elements: &'a [u8],
     stride: usize,
     rows: usize,
+    public: bool,
 }
 
 impl<'a> Coefficients<'a> {
     /// X with `rows` rows, where X\[r\]\[i\] is `elements[i * stride + r]`, a field element below 16.
     pub fn new(elements: &'a [u8], stride: usize, rows: usize) -> Self {
         assert!(rows <= stride && elements.len().is_multiple_of(stride), "shape of a coefficient matrix");
-        Self { elements, stride, rows }
+        Self { elements, stride, rows, public: false }
+    }
+
+    /// The same matrix, declared to be public: memory may be addressed by its elements.
+    pub fn public(self) -> Self {
+        Self { public: true, ..self }
+    }
+
+    /// Whether memory may be addressed by its elements.
+    pub fn is_public(&self) -> bool {
+        self.public
     }
 
     /// All of X.
@@ -141,11 +163,26 @@ pub(crate) fn add_transposed<P: ParameterSet>((rows, columns): (usize, usize), f
 }
 
 /// Adds `from` onto `to`; both have the same length.
+///
+/// In words, and what remains in ever smaller ones: compilers leave a loop over bytes of 39 or 71 of them as it is.
 #[inline(always)]
 pub(crate) fn add(to: &mut [u8], from: &[u8]) {
+    debug_assert_eq!(to.len(), from.len());
+    let (to, from) = add_chunks::<16>(to, from);
+    let (to, from) = add_chunks::<8>(to, from);
+    let (to, from) = add_chunks::<4>(to, from);
+    let (to, from) = add_chunks::<2>(to, from);
+    add_chunks::<1>(to, from);
+}
+
+#[inline(always)]
+fn add_chunks<'t, 'f, const N: usize>(to: &'t mut [u8], from: &'f [u8]) -> (&'t mut [u8], &'f [u8]) {
+    let (to, to_rest) = to.as_chunks_mut::<N>();
+    let (from, from_rest) = from.as_chunks::<N>();
     for (to, from) in to.iter_mut().zip(from) {
-        *to ^= from;
+        *to = core::array::from_fn(|i| to[i] ^ from[i]);
     }
+    (to_rest, from_rest)
 }
 
 /// Unpacks `elements.len()` field elements, one a byte.

@@ -52,7 +52,7 @@ impl<'a, P: ParameterSet> PublicMap<'a, P> {
         let row_bytes = P::V * P::M_BYTES;
         self.blocks(b, 0, P::V, P::M_BYTES, row_bytes, |first, count, bytes| {
             let indent = first * P::M_BYTES;
-            let rows = Rows::upper(bytes, count, row_bytes - indent, P::M_BYTES);
+            let rows = Rows::upper(bytes, count, row_bytes - indent, P::M_BYTES).public();
             b.left_product(x.columns_in(first..first + count), rows, &mut out[indent..], stride);
         });
     }
@@ -61,7 +61,8 @@ impl<'a, P: ParameterSet> PublicMap<'a, P> {
     pub(crate) fn left_product_p2<B: Backend>(&mut self, b: B, x: Coefficients<'_>, out: &mut [u8], stride: usize) {
         let row_bytes = P::O * P::M_BYTES;
         self.blocks(b, P::P1_BYTES, P::V, 0, row_bytes, |first, count, bytes| {
-            b.left_product(x.columns_in(first..first + count), Rows::full(bytes, count, row_bytes), out, stride);
+            let rows = Rows::full(bytes, count, row_bytes).public();
+            b.left_product(x.columns_in(first..first + count), rows, out, stride);
         });
     }
 
@@ -97,7 +98,7 @@ impl<'a, P: ParameterSet> PublicMap<'a, P> {
                     let room = block * BLOCK + window.len();
                     let end = (first + 1..=rows).take_while(|&end| offset(end) <= room).last().unwrap_or(first + 1);
                     let window = &mut window[..offset(end) - block * BLOCK];
-                    b.aes128_ctr(seed, &[0; 16], block as u64, window);
+                    b.aes128_ctr(seed, &[0; 16], block as u32, window);
                     visit(first, end - first, &window[offset(first) - block * BLOCK..]);
                     first = end;
                 }

@@ -37,7 +37,10 @@ impl<P: ParameterSet> TryFrom<&[u8]> for Signature<P> {
 }
 
 /// The bytes as an array, or an error that names both lengths.
-pub(crate) fn array<P: ParameterSet, A: crate::params::ByteArray>(what: &'static str, bytes: &[u8]) -> Result<A, Error> {
+pub(crate) fn array<P: ParameterSet, A: crate::params::ByteArray>(
+    what: &'static str,
+    bytes: &[u8],
+) -> Result<A, Error> {
     A::try_from(bytes).map_err(|_| Error::Length {
         what,
         algorithm: P::ALGORITHM,

@@ -67,14 +67,14 @@ pub(crate) fn verify<P: ParameterSet, B: Backend>(
             s[i * P::K + r] = element;
         }
     }
-    let s = Coefficients::new(s, P::K, P::K);
+    let s = Coefficients::new(s, P::K, P::K).public();
 
     // S P, P = [[P1, P2], [0, P3]].
     let sp = memory.take(P::K * P::N * P::M_BYTES);
     let (stride, right) = (P::N * P::M_BYTES, P::V * P::M_BYTES);
     p.left_product_p1(b, s.columns_in(0..P::V), sp, stride);
     p.left_product_p2(b, s.columns_in(0..P::V), &mut sp[right..], stride);
-    let p3 = Rows::upper(&public_key[PUBLIC_SEED_BYTES..], P::O, P::O * P::M_BYTES, P::M_BYTES);
+    let p3 = Rows::upper(&public_key[PUBLIC_SEED_BYTES..], P::O, P::O * P::M_BYTES, P::M_BYTES).public();
     b.left_product(s.columns_in(P::V..P::N), p3, &mut sp[right..], stride);
 
     // u and Lambda(s_i) from S [T | lambda].
@@ -91,7 +91,7 @@ pub(crate) fn verify<P: ParameterSet, B: Backend>(
     );
     let row_bytes = columns * P::M_BYTES;
     let products = memory.take(P::K * row_bytes);
-    b.left_product(s, Rows::full(t_matrix, P::N, row_bytes), products, row_bytes);
+    b.left_product(s, Rows::full(t_matrix, P::N, row_bytes).public(), products, row_bytes);
 
     let w = memory.take(P::M_BYTES);
     whip::whip::<P, B>(b, products, columns, w);

@@ -1,95 +1,124 @@
 //! Whipping: sums of powers of z times m-vectors in GF(16)\[z\] / f(z).
 //!
-//! An m-vector is a polynomial in z, lowest coefficient first, so z^e times it is a shift by e nibbles into a wider
-//! buffer. Everything is added there, and reduced modulo f once: f(z) = z^m + tail(z) with a tail of degree 3, the
-//! coefficients from z^m upwards number at most `MAX_EXPONENT`, and `MAX_EXPONENT + 4 <= m`, so one fold is enough.
+//! An m-vector is a polynomial in z, lowest coefficient first, so z^e times it is a shift by e nibbles: a copy of it in
+//! the middle of zeros, read from e / 2 bytes before it, or the same of a copy shifted by a nibble. The sums are reduced
+//! modulo f once: f(z) = z^m + tail(z) with a tail of degree 3, the coefficients from z^m upwards number at most
+//! `MAX_EXPONENT`, and `MAX_EXPONENT + 4 <= m`, so one fold is enough.
 
 use crate::backend::Backend;
 use crate::gf16;
-use crate::params::ParameterSet;
 use crate::memory::wipe;
+use crate::params::ParameterSet;
 
-/// The polynomial that [`times_z_to`](Wide::add) products are summed in: m + `MAX_EXPONENT` nibbles at most.
-struct Wide([u64; WIDE_WORDS]);
+/// An m-vector ready to be multiplied by powers of z: itself, and z times it, each in the middle of zeros.
+struct Shifts([[u8; PADDED]; 2]);
 
-/// An m-vector in words, with a zero word after it for the shifted-out bits.
-type Words = [u64; WORDS];
+impl Shifts {
+    const ZERO: Self = Self([[0; PADDED]; 2]);
 
-/// Words of the longest m-vector (71 bytes), and one more.
-const WORDS: usize = 10;
-/// Words of the longest sum: 142 + 77 nibbles, and the word that [`Wide::add`] touches beyond.
-const WIDE_WORDS: usize = 16;
-
-impl Wide {
-    const ZERO: Self = Self([0; WIDE_WORDS]);
-
-    /// Adds z^exponent times an m-vector. Exponents are public.
+    /// Replaces the vector.
     #[inline(always)]
-    fn add<P: ParameterSet>(&mut self, vector: &Words, exponent: u8) {
-        let (skip, shift) = (usize::from(exponent / 16), 4 * u32::from(exponent % 16));
-        let words = P::M.div_ceil(16);
-        let mut carry = 0;
-        for (sum, &word) in self.0[skip..][..words + 1].iter_mut().zip(&vector[..words + 1]) {
-            *sum ^= word << shift | carry;
-            // Two shifts, as the whole may be 64.
-            carry = word >> 1 >> (63 - shift);
+    fn set<P: ParameterSet>(&mut self, vector: &[u8]) {
+        let [even, odd] = &mut self.0;
+        even[PAD..][..P::M_BYTES].copy_from_slice(&vector[..P::M_BYTES]);
+        // One byte more than the vector, and zeros to a whole register.
+        let length = (P::M_BYTES + 1).next_multiple_of(16);
+        let (here, before) = (&even[PAD..], &even[PAD - 1..]);
+        for ((odd, here), before) in odd[PAD..][..length].iter_mut().zip(here).zip(before) {
+            *odd = here << 4 | before >> 4;
+        }
+    }
+}
+
+/// A sum of powers of z times m-vectors, not reduced.
+struct Sum([u8; WIDE]);
+
+impl Sum {
+    const ZERO: Self = Self([0; WIDE]);
+
+    /// Adds z^exponent times a vector. Exponents are public.
+    #[inline(always)]
+    fn add<P: ParameterSet>(&mut self, vector: &Shifts, exponent: u8) {
+        let (bytes, odd) = (usize::from(exponent / 2), usize::from(exponent % 2));
+        let shifted = &vector.0[odd][PAD - bytes..][..wide::<P>()];
+        for (sum, byte) in self.0[..wide::<P>()].iter_mut().zip(shifted) {
+            *sum ^= byte;
         }
     }
 
     /// The remainder modulo f, packed.
     #[inline(always)]
     fn reduce<P: ParameterSet>(&self, out: &mut [u8]) {
-        let (skip, shift) = (P::M / 16, 4 * (P::M % 16) as u32);
-        let mut low = [0; WIDE_WORDS];
-        low[..skip + 1].copy_from_slice(&self.0[..skip + 1]);
-        low[skip] &= (1 << shift) - 1;
-        for i in 0..WIDE_WORDS - skip - 1 {
-            let high = self.0[skip + i] >> shift | self.0[skip + i + 1] << 1 << (63 - shift);
-            let multiples = gf16::multiples(high);
-            for (t, &tail) in P::F_TAIL.iter().enumerate() {
-                let product = gf16::mul_word(multiples, gf16::bit_masks(tail));
-                low[i] ^= product << (4 * t);
-                low[i + 1] ^= product >> 1 >> (63 - 4 * t);
-            }
+        // The coefficients from z^m on, after a zero byte for those that the shifts reach back to.
+        let mut high = [0; ABOVE + 1];
+        let above = wide::<P>() - P::M_BYTES;
+        high[1..][..above].copy_from_slice(&self.0[P::M_BYTES..wide::<P>()]);
+        let (here, before): ([u8; ABOVE], [u8; ABOVE]) = (array(&high[1..]), array(&high));
+        // Times f0 + f2 z^2; and times f1 + f3 z^2, of which z times is still to be taken.
+        let mut folded: [u8; ABOVE] = array(&self.0);
+        let mut odd = [0; ABOVE + 1];
+        for i in 0..ABOVE {
+            folded[i] ^= times(here[i], P::F_TAIL[0]) ^ times(before[i], P::F_TAIL[2]);
+            odd[i + 1] = times(here[i], P::F_TAIL[1]) ^ times(before[i], P::F_TAIL[3]);
         }
-        for (out, word) in out[..P::M_BYTES].chunks_mut(8).zip(low) {
-            out.copy_from_slice(&word.to_le_bytes()[..out.len()]);
+        let (here, before): ([u8; ABOVE], [u8; ABOVE]) = (array(&odd[1..]), array(&odd));
+        for i in 0..ABOVE {
+            folded[i] ^= here[i] << 4 ^ before[i] >> 4;
         }
+        let (low, rest) = out[..P::M_BYTES].split_at_mut(P::M_BYTES.min(ABOVE));
+        low.copy_from_slice(&folded[..low.len()]);
+        rest.copy_from_slice(&self.0[low.len()..P::M_BYTES]);
     }
 }
 
+/// The first bytes, as an array.
 #[inline(always)]
-fn load<P: ParameterSet>(bytes: &[u8]) -> Words {
-    let mut words = [0; WORDS];
-    for (word, bytes) in words.iter_mut().zip(bytes[..P::M_BYTES].chunks(8)) {
-        let mut whole = [0; 8];
-        whole[..bytes.len()].copy_from_slice(bytes);
-        *word = u64::from_le_bytes(whole);
-    }
-    words
+fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    *bytes.first_chunk().expect("no array is longer than its source")
 }
+
+/// Both elements of a byte times a constant.
+#[inline(always)]
+fn times(byte: u8, constant: u8) -> u8 {
+    (gf16::mul_word(gf16::multiples(u64::from(byte)), gf16::bit_masks(constant))) as u8
+}
+
+/// Bytes of an unreduced sum, in whole registers of the narrowest kind.
+const fn wide<P: ParameterSet>() -> usize {
+    (P::M_BYTES + P::MAX_EXPONENT / 2 + 1).next_multiple_of(16)
+}
+
+/// The most that [`wide`] gives for any set.
+const WIDE: usize = 112;
+/// The most bytes from z^m on, in whole registers. The tail reaches no further into the result than they do themselves.
+const ABOVE: usize = 48;
+/// Zeros before a vector: half the largest exponent, and one for the nibble shift.
+const PAD: usize = 40;
+/// A vector with all the zeros that a shifted read reaches.
+const PADDED: usize = PAD + WIDE;
 
 /// W of the whipped map (MAYO.md, "The whipped map"), packed.
 ///
 /// `products` has k rows of `columns` m-vectors: s_i^T P s_j in its first k columns and, where the round has the linear
 /// map, Lambda(s_i) in the next.
 pub(crate) fn whip<P: ParameterSet, B: Backend>(b: B, products: &[u8], columns: usize, out: &mut [u8]) {
-    let entry = |i: usize, j: usize| load::<P>(&products[(i * columns + j) * P::M_BYTES..]);
     b.vectorize(
         #[inline(always)]
         || {
-            let mut sum = Wide::ZERO;
+            let (mut sum, mut vector) = (Sum::ZERO, Shifts::ZERO);
             for i in 0..P::K {
-                for j in 0..P::K {
-                    // e is symmetric, so u_ij = u(i, j) + u(j, i) needs no sum of its own.
-                    sum.add::<P>(&entry(i, j), P::EXPONENTS[i * P::K + j]);
-                }
-                if P::LINEAR {
-                    sum.add::<P>(&entry(i, P::K), P::EXPONENTS[i * P::K]);
+                // e is symmetric, so u_ij = u(i, j) + u(j, i) needs no sum of its own.
+                let row = &products[i * columns * P::M_BYTES..];
+                let exponents =
+                    P::EXPONENTS[i * P::K..][..P::K].iter().chain(P::LINEAR.then_some(&P::EXPONENTS[i * P::K]));
+                for (product, &exponent) in row.chunks_exact(P::M_BYTES).zip(exponents) {
+                    vector.set::<P>(product);
+                    sum.add::<P>(&vector, exponent);
                 }
             }
             sum.reduce::<P>(out);
             wipe(&mut sum.0);
+            wipe(vector.0.as_flattened_mut());
         },
     );
 }
@@ -102,16 +131,16 @@ pub(crate) fn system<P: ParameterSet, B: Backend>(b: B, m_matrices: &[u8], oil_l
     b.vectorize(
         #[inline(always)]
         || {
+            let mut vectors = [const { Shifts::ZERO }; MAX_K + 1];
             for l in 0..P::O {
-                let mut vectors = [[0; WORDS]; MAX_K + 1];
                 for (j, vector) in vectors[..P::K].iter_mut().enumerate() {
-                    *vector = load::<P>(&m_matrices[(j * P::O + l) * P::M_BYTES..]);
+                    vector.set::<P>(&m_matrices[(j * P::O + l) * P::M_BYTES..]);
                 }
                 if P::LINEAR {
-                    vectors[P::K] = load::<P>(&oil_linear[l * P::M_BYTES..]);
+                    vectors[P::K].set::<P>(&oil_linear[l * P::M_BYTES..]);
                 }
                 for i in 0..P::K {
-                    let mut sum = Wide::ZERO;
+                    let mut sum = Sum::ZERO;
                     for (vector, &exponent) in vectors.iter().zip(&P::EXPONENTS[i * P::K..][..P::K]) {
                         sum.add::<P>(vector, exponent);
                     }
@@ -119,9 +148,10 @@ pub(crate) fn system<P: ParameterSet, B: Backend>(b: B, m_matrices: &[u8], oil_l
                         sum.add::<P>(&vectors[P::K], P::EXPONENTS[i * P::K]);
                     }
                     sum.reduce::<P>(&mut columns[(i * P::O + l) * P::M_BYTES..]);
-                    wipe(&mut sum.0);
                 }
-                wipe(vectors.as_flattened_mut());
+            }
+            for vector in &mut vectors {
+                wipe(vector.0.as_flattened_mut());
             }
         },
     );
@@ -149,9 +179,10 @@ mod tests {
         let mut expected: Vec<u8> = (0..P::M).map(|i| (i * 7 + i / 5 + 3) as u8 % 16).collect();
         let mut packed = vec![0; P::M_BYTES];
         crate::packed::encode(&expected, &mut packed);
-        let vector = load::<P>(&packed);
+        let mut vector = Shifts::ZERO;
+        vector.set::<P>(&packed);
         for exponent in 0..=P::MAX_EXPONENT {
-            let mut sum = Wide::ZERO;
+            let mut sum = Sum::ZERO;
             sum.add::<P>(&vector, exponent as u8);
             let mut reduced = vec![0; P::M_BYTES];
             sum.reduce::<P>(&mut reduced);

@@ -6,7 +6,7 @@
 //! bilinear at all, its distance from the right answer is a bilinear map too, and that is zero as soon as it is zero on
 //! all pairs of a single-bit X and a single-bit operand. For the shapes in [`PROVED`], which have rows shorter and
 //! longer than any kernel's tile, diagonals through its middle, odd counts, one and the most rows of X, all those pairs
-//! are tried, and bilinearity itself is tried on random inputs. For every shape of the eight sets each column of X is
+//! are tried, and bilinearity itself is tried on random inputs. For every shape of the eight sets some columns of X are
 //! tried alone, and then all of it together, on random inputs: a bilinear map that is not zero is not zero on a
 //! quarter of all inputs at the least, and faults of real kernels (a wrong lane, mask, bound or coefficient bit) are
 //! not on nearly all of them. A kernel branches on shapes alone, so there is no rare input for it to fail on.
@@ -306,7 +306,8 @@ fn left_product_sets<B: Backend>(b: B) {
     for_each_set!(|P| {
         shapes_of::<P>(|shape| {
             let operand = random.bytes(shape.operand_len());
-            for column in 0..shape.count {
+            // The first and the last column alone, and some between.
+            for column in (0..shape.count).step_by(37).chain([shape.count - 1]) {
                 let mut x = vec![0; shape.x_len()];
                 let only = &mut x[(shape.skipped + column) * shape.x_stride..][..shape.rows];
                 only.copy_from_slice(&random.elements(shape.rows));
@@ -340,7 +341,7 @@ fn aes128_ctr<B: Backend>(b: B) {
     let mut random = Random(4);
     let lengths = (0..=300usize).chain([511, 512, 513, 1000, 1024, 2048, 4096, 4097, 5000, 9999, 65_536, 70_003]);
     for length in lengths {
-        for first in [0, 1, 255, 256, u64::from(u32::MAX) - 2, 1 << 32, u64::MAX - 3] {
+        for first in [0, 1, 255, 256, u32::MAX - 2] {
             let key: [u8; 16] = core::array::from_fn(|_| random.next() as u8);
             let iv: [u8; 16] =
                 if random.below(4) == 0 { [0; 16] } else { core::array::from_fn(|_| random.next() as u8) };

@@ -1,8 +1,13 @@
 //! The backends of x86-64: which instructions each may use, and its delegations to the kernels.
 #![allow(unsafe_code, reason = "calls of functions compiled for more instructions than the target has")]
 
+mod aes;
+mod avx2;
 mod gfni;
+mod gfni256;
 mod gfni512;
+mod solve_avx2;
+mod solve_gfni512;
 
 use super::{Backend, portable};
 use crate::packed::{Coefficients, Rows};
@@ -31,17 +36,17 @@ macro_rules! backend {
 
 backend!(
     /// AVX2 and AES-NI.
-    Avx2, ["avx2", "aes"], "avx2,aes"
+    Avx2, ["bmi1", "avx2", "aes"], "bmi1,avx2,aes"
 );
 backend!(
     /// AVX2 and GFNI, without AVX-512; VAES on 256 bits where there is any.
-    Gfni256, ["avx2", "aes", "gfni"], "avx2,aes,gfni"
+    Gfni256, ["bmi1", "avx2", "aes", "gfni"], "bmi1,avx2,aes,gfni"
 );
 backend!(
     /// AVX-512 (F, BW, VL, VBMI), GFNI and VAES.
     Gfni512,
-    ["avx2", "aes", "gfni", "vaes", "avx512f", "avx512bw", "avx512vl", "avx512vbmi"],
-    "avx2,aes,gfni,vaes,avx512f,avx512bw,avx512vl,avx512vbmi"
+    ["bmi1", "avx2", "aes", "gfni", "vaes", "avx512f", "avx512bw", "avx512vl", "avx512vbmi"],
+    "bmi1,avx2,aes,gfni,vaes,avx512f,avx512bw,avx512vl,avx512vbmi"
 );
 
 /// The trait for one backend, its kernels given by path.
@@ -52,18 +57,20 @@ macro_rules! delegate {
 
             fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
                 // SAFETY: holding the token proves that this processor has the instructions.
-                #[allow(unused_unsafe, reason = "a kernel may be the portable one")]
+                unsafe { $left_product(x, rows, out, stride) }
+            }
+
+            fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
+                // SAFETY: holding the token proves that this processor has the instructions.
+                #[allow(unused_unsafe, reason = "some backends share the portable kernel")]
                 unsafe {
-                    $left_product(x, rows, out, stride);
+                    $aes128_ctr(key, iv, first, out);
                 }
             }
 
-            fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u64, out: &mut [u8]) {
-                $aes128_ctr(key, iv, first, out);
-            }
-
             fn solve(self, columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
-                $solve(columns, m, x)
+                // SAFETY: holding the token proves that this processor has the instructions.
+                unsafe { $solve(columns, m, x) }
             }
 
             #[inline(always)]
@@ -75,6 +82,6 @@ macro_rules! delegate {
     };
 }
 
-delegate!(Avx2, "avx2", left_product: portable::left_product, aes128_ctr: portable::aes128_ctr, solve: crate::solve::solve);
-delegate!(Gfni256, "gfni256", left_product: portable::left_product, aes128_ctr: portable::aes128_ctr, solve: crate::solve::solve);
-delegate!(Gfni512, "gfni512", left_product: gfni512::left_product, aes128_ctr: portable::aes128_ctr, solve: crate::solve::solve);
+delegate!(Avx2, "avx2", left_product: avx2::left_product, aes128_ctr: portable::aes128_ctr, solve: solve_avx2::solve);
+delegate!(Gfni256, "gfni256", left_product: gfni256::left_product, aes128_ctr: portable::aes128_ctr, solve: solve_avx2::solve);
+delegate!(Gfni512, "gfni512", left_product: gfni512::left_product, aes128_ctr: aes::aes128_ctr, solve: solve_gfni512::solve);

@@ -27,7 +27,7 @@ pub(super) fn in_chunks(
     }
 }
 
-/// ROW_MAPS[k]: the bit matrix, as `gf2p8affineqb` takes it, that maps a coefficient c in each nibble to row k of the
+/// `ROW_MAPS[k]`: the bit matrix, as `gf2p8affineqb` takes it, that maps a coefficient c in each nibble to row k of the
 /// matrix of multiplication by c: its bit t is the coefficient of x^k in c x^t.
 pub(super) const ROW_MAPS: [u64; 4] = {
     let mut maps = [0; 4];
@@ -52,7 +52,7 @@ pub(super) const ROW_MAPS: [u64; 4] = {
 
 #[cfg(test)]
 mod tests {
-    use crate::backend::{Backend, Gfni512, Portable};
+    use crate::backend::{Backend, Gfni256, Gfni512, Portable};
     use crate::packed::{Coefficients, Rows};
 
     /// Bytes without pattern, different for every `seed`.
@@ -100,6 +100,7 @@ mod tests {
                 compare(b, x_rows, count, vectors * step, step, count % 3);
             }
             compare(b, x_rows, 5, 300, 70, 0);
+            compare(b, x_rows, 170, 180, 1, 0);
         }
         for (x_rows, v, step) in [(18, 99, 54), (21, 99, 54), (24, 142, 71), (24, 133, 71)] {
             compare(b, x_rows, v, v * step, step, 0);
@@ -111,6 +112,14 @@ mod tests {
         match Gfni512::detect() {
             Some(b) => suite(b),
             None => eprintln!("skipped: this processor has no AVX-512 with GFNI"),
+        }
+    }
+
+    #[test]
+    fn gfni256_agrees_with_portable() {
+        match Gfni256::detect() {
+            Some(b) => suite(b),
+            None => eprintln!("skipped: this processor has no AVX2 with GFNI"),
         }
     }
 }

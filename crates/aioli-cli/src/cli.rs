@@ -1,0 +1,301 @@
+//! The arguments.
+
+use crate::keys::PassphraseSource;
+use aioli::Algorithm;
+use aioli::backend::Kind;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
+use std::path::PathBuf;
+
+/// MAYO post-quantum signatures: keys, signatures, known answers, speed
+#[derive(Parser, Debug)]
+#[command(name = "aioli", version, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// The parser, with what it can only know at run time: the backends of this machine.
+pub(crate) fn command() -> clap::Command {
+    let backends: Vec<_> = Kind::available().map(Kind::name).collect();
+    let best = Kind::best();
+    let version =
+        format!("{}\nbackends on this machine: {} (in use: {best})", env!("CARGO_PKG_VERSION"), backends.join(", "));
+    Cli::command().long_version(version)
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    Keygen(Keygen),
+    Pubkey(Pubkey),
+    Sign(Sign),
+    Verify(Verify),
+    Inspect(Inspect),
+    Kat(Kat),
+    Speed(Speed),
+    Demo(Demo),
+    Completions(Completions),
+    Man(Man),
+}
+
+/// Make a key pair
+///
+/// Writes NAME.key (PKCS#8 PEM, mode 0600) and NAME.pub (SubjectPublicKeyInfo PEM), and prints the fingerprint of the
+/// public key: SHA256: and the base64, without padding, of SHA-256 over the SubjectPublicKeyInfo in DER.
+///
+/// The private key is encrypted under a passphrase (PBES2: scrypt and AES-256), asked for on the terminal.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  aioli keygen --set mayo1 --out release
+  aioli keygen --set mayo2 --out ci --no-passphrase
+  aioli keygen --out archive --passphrase-file secret.txt")]
+pub(crate) struct Keygen {
+    /// Parameter set; without -round2 that of round 3, today's MAYO
+    #[arg(long, value_name = "SET", default_value = "mayo1", value_parser = sets())]
+    pub(crate) set: Algorithm,
+    /// Write NAME.key and NAME.pub
+    #[arg(short, long, value_name = "NAME", value_hint = ValueHint::FilePath)]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) passphrase: PassphraseSource,
+    /// Leave the private key unencrypted
+    #[arg(long, conflicts_with = "passphrase_file")]
+    pub(crate) no_passphrase: bool,
+    /// Overwrite existing files
+    #[arg(short, long)]
+    pub(crate) force: bool,
+}
+
+/// Derive the public key from a private key
+///
+/// Writes NAME.pub for NAME.key and prints the fingerprint.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  aioli pubkey release.key
+  aioli pubkey release.key --out - | openssl pkey -pubin -text")]
+pub(crate) struct Pubkey {
+    /// The private key
+    #[arg(value_name = "KEY", value_hint = ValueHint::FilePath)]
+    pub(crate) key: PathBuf,
+    /// Write the public key here; - is standard output, and nothing else goes there then
+    #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) passphrase: PassphraseSource,
+    /// Overwrite an existing file
+    #[arg(short, long)]
+    pub(crate) force: bool,
+}
+
+/// Sign files
+///
+/// Writes FILE.sig for every FILE: a small text with the set, its round, the key's fingerprint and the signature over
+/// the bytes of FILE. Files of any size are read in constant memory; many files are signed on all cores.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  aioli sign -k release.key aioli-0.1.0.tar.gz
+  aioli sign -k ci.key --force dist/*
+  tar c src | aioli sign -k ci.key - > src.tar.sig")]
+pub(crate) struct Sign {
+    /// The private key
+    #[arg(short, long, value_name = "KEY", value_hint = ValueHint::FilePath)]
+    pub(crate) key: PathBuf,
+    /// Files to sign; - is standard input, whose signature goes to standard output
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Write the signature of a single FILE here; - is standard output
+    #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub(crate) out: Option<PathBuf>,
+    /// Write the bare bytes of the signature
+    #[arg(long)]
+    pub(crate) raw: bool,
+    #[command(flatten)]
+    pub(crate) passphrase: PassphraseSource,
+    /// Overwrite existing signatures
+    #[arg(short, long)]
+    pub(crate) force: bool,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// Verify the signatures of files
+///
+/// Reads FILE.sig for every FILE, in the form that `sign` writes or as bare bytes. With several files, the highest of
+/// their exit codes counts.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  aioli verify -k release.pub aioli-0.1.0.tar.gz
+  aioli verify -k release.pub --signature other/place.sig aioli-0.1.0.tar.gz
+  aioli verify -k ci.pub --json dist/*.tar.gz
+  tar c src | aioli verify -k ci.pub --signature src.tar.sig -")]
+pub(crate) struct Verify {
+    /// The public key
+    #[arg(short, long, value_name = "KEY", value_hint = ValueHint::FilePath)]
+    pub(crate) key: PathBuf,
+    /// Signed files; - is standard input and needs --signature
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
+    /// The signature of a single FILE, if it is not FILE.sig
+    #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub(crate) signature: Option<PathBuf>,
+    /// Print nothing; the exit code says it all (errors are still told on standard error)
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// Print one JSON document
+    #[arg(long, conflicts_with = "quiet")]
+    pub(crate) json: bool,
+}
+
+/// Say what key and signature files are
+///
+/// Knows private, encrypted and public keys (PEM and DER), signatures in an envelope, and raw keys and signatures by
+/// their length. Prints nothing secret.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  aioli inspect release.pub aioli-0.1.0.tar.gz.sig
+  aioli inspect --passphrase-file secret.txt release.key")]
+pub(crate) struct Inspect {
+    /// Files to look at; - is standard input
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Open encrypted private keys with this passphrase
+    #[command(flatten)]
+    pub(crate) passphrase: PassphraseSource,
+}
+
+/// Regenerate NIST's known-answer files
+///
+/// Makes the 100 records of each set and compares their SHA-256 with the official one. Prints the digest, the set, and
+/// `ok` or `DIFFERS`; a difference exits with 1.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  aioli kat
+  aioli kat mayo1 mayo1-round2 --backend portable
+  aioli kat --write kat/")]
+pub(crate) struct Kat {
+    /// Sets to check; all eight by default
+    #[arg(value_name = "SET", value_parser = sets())]
+    pub(crate) sets: Vec<Algorithm>,
+    /// Write the .rsp files into this directory, replacing what is there
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) write: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) backend: Backend,
+}
+
+/// Measure this machine
+///
+/// Times every operation of each set and prints median, quartiles (their distance from each other, as a share of the
+/// median), operations a second and, where there is a counter, cycles. On x86-64 these are cycles of the time-stamp
+/// counter, whose rate is constant and not that of the core. Messages have 32 bytes.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  aioli speed
+  aioli speed --set mayo2 --backend portable
+  aioli speed --threads 8 --json speed.json")]
+pub(crate) struct Speed {
+    /// Set to measure, may be repeated; the four of round 3 by default
+    #[arg(long = "set", value_name = "SET", value_parser = sets())]
+    pub(crate) sets: Vec<Algorithm>,
+    #[command(flatten)]
+    pub(crate) backend: Backend,
+    /// Measure the throughput of batches on this many threads instead; times are then per operation of the batch
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    /// Seconds for each operation
+    #[arg(long, value_name = "SECONDS", default_value = "0.25", value_parser = seconds)]
+    pub(crate) time: f64,
+    /// Write the results to this file too, replacing it; - is standard output, in place of the table
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) json: Option<PathBuf>,
+}
+
+/// See it work, in less than ten seconds
+///
+/// Makes a key, signs a file, verifies it, shows that one flipped bit is refused, and measures a little. Works in a
+/// temporary directory, which it removes.
+#[derive(Args, Debug)]
+pub(crate) struct Demo {
+    /// File to sign; README.md of the current directory by default
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// Print shell completions
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  aioli completions bash > ~/.local/share/bash-completion/completions/aioli
+  aioli completions fish > ~/.config/fish/completions/aioli.fish")]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Print the manual page
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  aioli man | man -l -
+  aioli man --dir ~/.local/share/man/man1")]
+pub(crate) struct Man {
+    /// Write the page and those of all commands into this directory
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+/// Which implementation to run.
+#[derive(Args, Debug)]
+pub(crate) struct Backend {
+    /// Backend to use; the fastest that this machine can run by default
+    #[arg(long, value_name = "BACKEND", value_parser = backends())]
+    backend: Option<Kind>,
+}
+
+impl Backend {
+    /// The backend, if this machine can run it.
+    pub(crate) fn kind(&self) -> Result<Kind, aioli::Error> {
+        match self.backend {
+            None => Ok(Kind::best()),
+            Some(kind) if kind.is_available() => Ok(kind),
+            Some(kind) => Err(aioli::Error::UnavailableBackend(kind)),
+        }
+    }
+}
+
+fn sets() -> impl TypedValueParser<Value = Algorithm> {
+    let values = Algorithm::ALL.map(|algorithm| {
+        let help = match algorithm.warning() {
+            Some(_) => "for comparison only: broken at its claimed level".into(),
+            None => format!("level {}", algorithm.level()),
+        };
+        PossibleValue::new(algorithm.name()).help(help)
+    });
+    PossibleValuesParser::new(values).try_map(|name| name.parse())
+}
+
+fn backends() -> impl TypedValueParser<Value = Kind> {
+    PossibleValuesParser::new(Kind::ALL.iter().map(|kind| kind.name())).try_map(|name| name.parse())
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if (0.001..=3600.0).contains(&seconds) => Ok(seconds),
+        _ => Err("expected a number from 0.001 to 3600".into()),
+    }
+}
+
+const EXIT_CODES: &str = "Exit codes (stable):
+  0  done, or every signature is valid
+  1  a signature is not valid, or a known answer differs
+  2  usage: arguments that are wrong or missing, a passphrase that nobody can be asked for
+  3  input or output: something cannot be read or written, or is in the way
+  4  malformed or unsupported input, a wrong passphrase
+  5  a key does not fit: wrong set, round or fingerprint
+With several files the highest code counts.
+
+Examples:
+  aioli demo
+  aioli keygen --set mayo1 --out release
+  aioli sign -k release.key FILE
+  aioli verify -k release.pub FILE";

@@ -1,0 +1,11 @@
+//! One module for each command; `run` does the work and says with which code to exit.
+
+pub(crate) mod demo;
+pub(crate) mod generate;
+pub(crate) mod inspect;
+pub(crate) mod kat;
+pub(crate) mod keygen;
+pub(crate) mod pubkey;
+pub(crate) mod sign;
+pub(crate) mod speed;
+pub(crate) mod verify;

@@ -1,0 +1,90 @@
+//! `aioli demo`.
+
+use super::speed;
+use crate::cli::{Cli, Demo};
+use crate::error::{Error, Exit};
+use crate::files::{self, Access};
+use crate::measure::measure;
+use crate::terminal::{note, say};
+use aioli::Algorithm;
+use aioli::backend::Kind;
+use clap::Parser;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub(crate) fn run(arguments: &Demo) -> Result<Exit, Error> {
+    let failed = |source| Error::File { doing: "work in", path: std::env::temp_dir(), source };
+    let (name, contents) = document(arguments)?;
+    let before = std::env::current_dir();
+    let directory = tempfile::tempdir().map_err(failed)?;
+    std::env::set_current_dir(&directory).map_err(failed)?;
+    let result = steps(&name, contents);
+    // A directory that one stands in cannot be removed everywhere.
+    before.and_then(std::env::set_current_dir).map_err(failed)?;
+    directory.close().map_err(failed)?;
+    match result? {
+        Exit::Done => speed_table(),
+        exit => Ok(exit),
+    }
+}
+
+/// Runs the commands in the current directory.
+fn steps(name: &str, mut contents: Vec<u8>) -> Result<Exit, Error> {
+    let path = Path::new(name);
+    files::write(path, &contents, Access::Everyone, false)?;
+    say!("A key, and a signature of {name} ({} bytes):\n", contents.len())?;
+    for line in ["keygen --set mayo1 --out demo --no-passphrase", "sign -k demo.key", "verify -k demo.pub"] {
+        let exit = step(line, name)?;
+        if exit != Exit::Done {
+            return Ok(exit);
+        }
+    }
+    let middle = contents.len() / 2;
+    contents[middle] ^= 1;
+    files::write(path, &contents, Access::Everyone, true)?;
+    say!("One bit of the file flipped:\n")?;
+    match step("verify -k demo.pub", name)? {
+        Exit::Invalid => Ok(Exit::Done),
+        exit => {
+            note(format_args!("aioli: the changed file was not refused with code 1, but ended with {}", exit as u8));
+            Ok(Exit::Invalid)
+        }
+    }
+}
+
+/// Shows a command and runs it.
+fn step(line: &str, name: &str) -> Result<Exit, Error> {
+    let file = Some(name).filter(|_| !line.starts_with("keygen"));
+    say!("$ aioli {line}{}{}", if file.is_some() { " " } else { "" }, file.unwrap_or_default())?;
+    let words = ["aioli"].into_iter().chain(line.split(' ')).chain(file);
+    let exit = crate::run(Cli::parse_from(words).command)?;
+    say!("")?;
+    Ok(exit)
+}
+
+fn speed_table() -> Result<Exit, Error> {
+    let kind = Kind::best();
+    say!("Speed on one core, backend {kind} (`aioli speed` says more):\n")?;
+    speed::heading()?;
+    for &set in &Algorithm::ALL[..4] {
+        measure(set, kind, Duration::from_millis(50), None)?.iter().try_for_each(speed::row)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// The file to sign: its name, and what is in it.
+fn document(arguments: &Demo) -> Result<(String, Vec<u8>), Error> {
+    let path = arguments.file.clone().unwrap_or_else(|| PathBuf::from("README.md"));
+    match std::fs::read(&path) {
+        Ok(contents) if contents.is_empty() => Err(Error::Usage(format!("{} has no bit to flip", path.display()))),
+        Ok(contents) => {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            Ok((name, contents))
+        }
+        Err(error) if arguments.file.is_none() && error.kind() == io::ErrorKind::NotFound => {
+            Ok(("Cargo.toml".into(), include_bytes!("../../Cargo.toml").to_vec()))
+        }
+        Err(source) => Err(Error::File { doing: "read", path, source }),
+    }
+}

@@ -1,0 +1,33 @@
+//! `aioli pubkey`.
+
+use super::keygen::public_pem;
+use crate::cli::Pubkey;
+use crate::error::{Error, Exit};
+use crate::files::{self, Access};
+use crate::keys;
+use crate::terminal::{put_bytes, say};
+use std::path::Path;
+
+pub(crate) fn run(arguments: &Pubkey) -> Result<Exit, Error> {
+    let Pubkey { key, out, passphrase, force } = arguments;
+    let path = match out {
+        Some(path) => path.clone(),
+        None => {
+            let name = key.as_os_str().to_str().and_then(|name| name.strip_suffix(".key"));
+            files::with_ending(name.map_or(key.as_path(), Path::new), ".pub")
+        }
+    };
+    let to_stdout = files::is_dash(&path);
+    if !to_stdout {
+        files::check_free(&path, *force)?;
+    }
+    let public_key = keys::read_private(key, passphrase)?.verifying_key();
+    let pem = public_pem(&public_key);
+    if to_stdout {
+        put_bytes(pem.as_bytes())?;
+    } else {
+        files::write(&path, pem.as_bytes(), Access::Everyone, *force)?;
+        say!("{}", keys::fingerprint(&public_key))?;
+    }
+    Ok(Exit::Done)
+}

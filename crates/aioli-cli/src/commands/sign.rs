@@ -1,0 +1,79 @@
+//! `aioli sign`.
+
+use crate::cli::Sign;
+use crate::envelope::Envelope;
+use crate::error::{Error, Exit};
+use crate::files::{self, Access};
+use crate::keys;
+use crate::terminal::{self, complain, note};
+use aioli::any::ExpandedSigningKey;
+use indicatif::ProgressBar;
+use rayon::prelude::*;
+use std::path::{Path, PathBuf};
+
+pub(crate) fn run(arguments: &Sign) -> Result<Exit, Error> {
+    let Sign { key, files, out, raw, passphrase, force, quiet } = arguments;
+    if out.is_some() && files.len() > 1 {
+        return Err(Error::Usage("--out takes the signature of a single file".into()));
+    }
+    super::verify::check_dashes(files)?;
+    if files::is_dash(key) && files.iter().any(|file| files::is_dash(file)) {
+        return Err(Error::Usage("standard input cannot be both the key and the file".into()));
+    }
+    let key = keys::read_private(key, passphrase)?;
+    let signer = Signer {
+        fingerprint: keys::fingerprint(&key.verifying_key()),
+        key: key.expand(),
+        raw: *raw,
+        force: *force,
+        progress: super::verify::progress(files),
+    };
+    let results: Vec<_> = files.par_iter().map(|file| signer.sign(file, out.as_deref())).collect();
+    signer.progress.finish_and_clear();
+    let mut worst = Exit::Done;
+    for (file, result) in files.iter().zip(results) {
+        match result {
+            Ok(to) if *quiet || files::is_dash(&to) => (),
+            Ok(to) => note(format_args!("{}: signature in {}", file.display(), to.display())),
+            Err(error) => {
+                complain(&error);
+                worst = worst.max(error.exit());
+            }
+        }
+    }
+    Ok(worst)
+}
+
+struct Signer {
+    key: ExpandedSigningKey,
+    fingerprint: String,
+    raw: bool,
+    force: bool,
+    progress: ProgressBar,
+}
+
+impl Signer {
+    /// Signs a file; returns where the signature is.
+    fn sign(&self, file: &Path, out: Option<&Path>) -> Result<PathBuf, Error> {
+        let to = match out {
+            Some(out) => out.into(),
+            None if files::is_dash(file) => file.into(),
+            None => files::with_ending(file, ".sig"),
+        };
+        if !files::is_dash(&to) {
+            files::check_free(&to, self.force)?;
+        }
+        let digest = super::verify::digest(self.key.algorithm(), file, &self.progress)?;
+        let signature = self.key.sign_digest(&digest)?;
+        let contents = match self.raw {
+            true => signature.as_bytes().to_vec(),
+            false => Envelope { signature, fingerprint: self.fingerprint.clone() }.to_string().into_bytes(),
+        };
+        if files::is_dash(&to) {
+            terminal::put_bytes(&contents)?;
+        } else {
+            files::write(&to, &contents, Access::Everyone, self.force)?;
+        }
+        Ok(to)
+    }
+}

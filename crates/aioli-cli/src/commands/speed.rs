@@ -1,0 +1,95 @@
+//! `aioli speed`.
+
+use crate::cli::Speed;
+use crate::error::{Error, Exit};
+use crate::files::{self, Access};
+use crate::measure::{Measurement, measure};
+use crate::terminal::say;
+use aioli::Algorithm;
+use aioli::backend::Kind;
+use serde::Serialize;
+use std::path::Path;
+use std::time::Duration;
+
+pub(crate) fn run(arguments: &Speed) -> Result<Exit, Error> {
+    let Speed { sets, backend, threads, time, json } = arguments;
+    let kind = backend.kind()?;
+    let sets = if sets.is_empty() { &Algorithm::ALL[..4] } else { sets };
+    let pool = threads.map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build());
+    let pool = pool.transpose().map_err(|error| Error::Usage(format!("cannot start the threads: {error}")))?;
+    let table = !json.as_deref().is_some_and(files::is_dash);
+    if table {
+        let threads = threads.map_or("one thread".into(), |threads| format!("batches on {threads} threads"));
+        say!("backend {kind}, {threads}")?;
+        heading()?;
+    }
+    let mut results = Vec::new();
+    for &set in sets {
+        let measured = measure(set, kind, Duration::from_secs_f64(*time), pool.as_ref())?;
+        if table {
+            measured.iter().try_for_each(row)?;
+        }
+        results.extend(measured);
+    }
+    if let Some(path) = json {
+        let text = serde_json::to_string_pretty(&Document { machine: Machine::this(), results });
+        let text = text.expect("strings and numbers") + "\n";
+        match table {
+            true => files::write(path, text.as_bytes(), Access::Everyone, true)?,
+            false => crate::terminal::put_bytes(text.as_bytes())?,
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// The first line of the table.
+pub(crate) fn heading() -> Result<(), Error> {
+    say!("{:<15}{:<16}{:>12}{:>9}{:>14}{:>14}", "set", "operation", "median", "spread", "per second", "TSC cycles")
+}
+
+/// A line of the table.
+pub(crate) fn row(measurement: &Measurement) -> Result<(), Error> {
+    let Measurement { set, round, operation, median_ns, q1_ns, q3_ns, median_cycles, .. } = measurement;
+    say!(
+        "{:<15}{operation:<16}{:>9.1} us{:>7.1} %{:>14.0}{:>14}",
+        format!("{set} round {round}"),
+        median_ns / 1e3,
+        (q3_ns - q1_ns) / median_ns * 100.0,
+        1e9 / median_ns,
+        median_cycles.map_or("-".into(), |cycles| format!("{cycles:.0}")),
+    )
+}
+
+/// What `--json` writes.
+#[derive(Serialize)]
+struct Document {
+    machine: Machine,
+    results: Vec<Measurement>,
+}
+
+#[derive(Serialize)]
+struct Machine {
+    cpu: Option<String>,
+    cores: Option<usize>,
+    os: &'static str,
+    arch: &'static str,
+    backends: Vec<&'static str>,
+    cycle_counter: Option<&'static str>,
+}
+
+impl Machine {
+    fn this() -> Self {
+        let cpu = std::fs::read_to_string(Path::new("/proc/cpuinfo")).ok().and_then(|text| {
+            let line = text.lines().find(|line| line.starts_with("model name"))?;
+            Some(line.split_once(':')?.1.trim().to_owned())
+        });
+        Self {
+            cpu,
+            cores: std::thread::available_parallelism().ok().map(usize::from),
+            os: std::env::consts::OS,
+            arch: std::env::consts::ARCH,
+            backends: Kind::available().map(Kind::name).collect(),
+            cycle_counter: crate::clock::cycles().map(|_| "TSC"),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! `aioli verify`, and reading what is signed.
+
+use crate::cli::Verify;
+use crate::envelope::{Envelope, round_number};
+use crate::error::{Error, Exit, Reason};
+use crate::terminal::{self, Unit, complain, say};
+use crate::{files, keys};
+use aioli::Algorithm;
+use aioli::any::{ExpandedVerifyingKey, MessageDigest, Signature};
+use indicatif::ProgressBar;
+use rayon::prelude::*;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+pub(crate) fn run(arguments: &Verify) -> Result<Exit, Error> {
+    let Verify { key, files, signature, quiet, json } = arguments;
+    if signature.is_some() && files.len() > 1 {
+        return Err(Error::Usage("--signature is the signature of a single file".into()));
+    }
+    check_dashes(files)?;
+    let standard_inputs = [Some(key), signature.as_ref(), files.iter().find(|file| files::is_dash(file))];
+    if standard_inputs.into_iter().flatten().filter(|path| files::is_dash(path)).count() > 1 {
+        return Err(Error::Usage("standard input cannot be read for two things".into()));
+    }
+    if signature.is_none() && files.iter().any(|file| files::is_dash(file)) {
+        return Err(Error::Usage("standard input needs --signature PATH".into()));
+    }
+    let key = keys::read_public(key)?;
+    let verifier = Verifier { fingerprint: keys::fingerprint(&key), key: key.expand(), progress: progress(files) };
+    let results: Vec<_> = files
+        .par_iter()
+        .map(|file| {
+            let signature = signature.clone().unwrap_or_else(|| files::with_ending(file, ".sig"));
+            let result = verifier.verify(file, &signature);
+            (file, signature, result)
+        })
+        .collect();
+    verifier.progress.finish_and_clear();
+
+    let worst = results.iter().map(|(_, _, result)| exit(result)).max().unwrap_or(Exit::Done);
+    if *json {
+        let document = Document {
+            key: Key {
+                algorithm: key.algorithm().name(),
+                round: round_number(key.algorithm()),
+                fingerprint: &verifier.fingerprint,
+            },
+            results: results.iter().map(|(file, signature, result)| Outcome::new(file, signature, result)).collect(),
+        };
+        let text = serde_json::to_string_pretty(&document).expect("strings and numbers");
+        say!("{text}")?;
+        return Ok(worst);
+    }
+    for (file, _, result) in &results {
+        match result {
+            Ok(()) if *quiet => (),
+            Ok(()) => say!("{}: valid", file.display())?,
+            Err(Error::Library(aioli::Error::InvalidSignature)) if *quiet => (),
+            Err(Error::Library(aioli::Error::InvalidSignature)) => say!("{}: NOT VALID", file.display())?,
+            Err(error) => complain(error),
+        }
+    }
+    Ok(worst)
+}
+
+/// Standard input can be read once.
+pub(crate) fn check_dashes(files: &[PathBuf]) -> Result<(), Error> {
+    match files.iter().filter(|file| files::is_dash(file)).count() {
+        0 | 1 => Ok(()),
+        _ => Err(Error::Usage("standard input can be given only once".into())),
+    }
+}
+
+/// A progress bar over the bytes of all files if they are many, else one that shows nothing.
+pub(crate) fn progress(files: &[PathBuf]) -> ProgressBar {
+    let total = files.iter().filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum();
+    match total {
+        0..LARGE => ProgressBar::hidden(),
+        _ => terminal::progress(total, Unit::Bytes),
+    }
+}
+
+/// The digest of a file, read in constant memory.
+pub(crate) fn digest(algorithm: Algorithm, file: &Path, progress: &ProgressBar) -> Result<MessageDigest, Error> {
+    let digest = MessageDigest::of_reader(algorithm, progress.wrap_read(files::open(file)?));
+    digest.map_err(|source| Error::File { doing: "read", path: file.into(), source })
+}
+
+struct Verifier {
+    key: ExpandedVerifyingKey,
+    fingerprint: String,
+    progress: ProgressBar,
+}
+
+impl Verifier {
+    fn verify(&self, file: &Path, signature: &Path) -> Result<(), Error> {
+        let signature = self.signature(signature)?;
+        let digest = digest(self.key.algorithm(), file, &self.progress)?;
+        Ok(self.key.verify_digest(&digest, &signature)?)
+    }
+
+    /// Reads a signature, in an envelope or bare, that can be one of this key.
+    fn signature(&self, path: &Path) -> Result<Signature, Error> {
+        let (file, algorithm) = (files::read(path)?, self.key.algorithm());
+        if Envelope::is_meant(&file) {
+            let Envelope { signature, fingerprint } = Envelope::parse(&file)
+                .map_err(|error| Error::Malformed { path: path.into(), reason: Reason::Envelope(error) })?;
+            if signature.algorithm() != algorithm {
+                let given = signature.algorithm().name().into();
+                return Err(Error::OtherSet { path: path.into(), expected: algorithm, given });
+            }
+            return match fingerprint == self.fingerprint {
+                true => Ok(signature),
+                false => {
+                    let expected = self.fingerprint.clone();
+                    Err(Error::OtherKey { path: path.into(), expected, given: fingerprint })
+                }
+            };
+        }
+        if let Ok(signature) = Signature::from_bytes(algorithm, &file) {
+            return Ok(signature);
+        }
+        let others = Algorithm::ALL.iter().filter(|other| other.signature_bytes() == file.len());
+        let others: Vec<_> = others.map(|other| other.name()).collect();
+        Err(match others.is_empty() {
+            false => Error::OtherSet { path: path.into(), expected: algorithm, given: others.join(" or ") },
+            true => {
+                let (given, expected) = (file.len(), algorithm.signature_bytes());
+                Error::Malformed { path: path.into(), reason: Reason::RawSignature { given, expected, algorithm } }
+            }
+        })
+    }
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Document<'a> {
+    key: Key<'a>,
+    results: Vec<Outcome>,
+}
+
+#[derive(Serialize)]
+struct Key<'a> {
+    algorithm: &'static str,
+    round: u8,
+    fingerprint: &'a str,
+}
+
+#[derive(Serialize)]
+struct Outcome {
+    file: String,
+    signature: String,
+    valid: bool,
+    exit_code: u8,
+    error: Option<String>,
+}
+
+impl Outcome {
+    fn new(file: &Path, signature: &Path, result: &Result<(), Error>) -> Self {
+        Self {
+            file: file.display().to_string(),
+            signature: signature.display().to_string(),
+            valid: result.is_ok(),
+            exit_code: exit(result) as u8,
+            error: result.as_ref().err().map(|error| error.to_string()),
+        }
+    }
+}
+
+fn exit(result: &Result<(), Error>) -> Exit {
+    result.as_ref().map_or_else(Error::exit, |()| Exit::Done)
+}
+
+/// Fewer bytes than this take too little time for a progress bar.
+const LARGE: u64 = 64 << 20;

@@ -1,0 +1,161 @@
+//! The text around a signature in a `.sig` file.
+//!
+//! ```text
+//! aioli-signature: 1
+//! algorithm: mayo1
+//! round: 3
+//! key: SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU
+//! -----BEGIN MAYO SIGNATURE-----
+//! (base64 of the signature's bytes, 64 characters a line)
+//! -----END MAYO SIGNATURE-----
+//! ```
+//!
+//! The signature is over the bytes of the signed file, so that any MAYO software can check it; the lines above it
+//! only name the key that it was made with. The reader takes exactly this form (and CR LF in place of LF, which some
+//! tools make of it), so that every envelope has one reading.
+
+use aioli::any::Signature;
+use aioli::{Algorithm, Round};
+use base64ct::{Base64, Encoding};
+use std::fmt;
+
+/// A signature and the fingerprint of the key that it was made with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Envelope {
+    /// The signature, which knows its set and round.
+    pub(crate) signature: Signature,
+    /// The fingerprint of the public key: `SHA256:` and 43 characters of base64.
+    pub(crate) fingerprint: String,
+}
+
+impl Envelope {
+    /// Whether a file is meant to be an envelope, rather than the bare bytes of a signature.
+    pub(crate) fn is_meant(bytes: &[u8]) -> bool {
+        bytes.starts_with(VERSION.as_bytes())
+    }
+
+    /// Reads an envelope.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, EnvelopeError> {
+        let text = str::from_utf8(bytes).map_err(|_| EnvelopeError::NotText)?;
+        let mut lines = text.lines();
+        let version = value(&mut lines, VERSION)?;
+        if version != "1" {
+            return Err(EnvelopeError::Version(version.into()));
+        }
+        let name = value(&mut lines, ALGORITHM)?;
+        let algorithm: Algorithm = name.parse().map_err(|_| EnvelopeError::Algorithm(name.into()))?;
+        let round = value(&mut lines, ROUND)?;
+        if round != round_number(algorithm).to_string() {
+            return Err(EnvelopeError::Round { algorithm, given: round.into() });
+        }
+        let fingerprint = value(&mut lines, KEY)?;
+        if !crate::keys::is_fingerprint(fingerprint) {
+            return Err(EnvelopeError::Fingerprint);
+        }
+        marker(&mut lines, BEGIN)?;
+        let mut body = Vec::new();
+        loop {
+            match lines.next() {
+                Some(END) => break,
+                Some(line) => body.push(line),
+                None => return Err(EnvelopeError::Expected(END)),
+            }
+        }
+        let full = |(i, line): (usize, &&str)| {
+            line.len() == WIDTH || (i + 1 == body.len() && (1..WIDTH).contains(&line.len()))
+        };
+        if !body.iter().enumerate().all(full) {
+            return Err(EnvelopeError::LineLength);
+        }
+        if lines.next().is_some() {
+            return Err(EnvelopeError::Trailing);
+        }
+        let signature = Base64::decode_vec(&body.concat()).map_err(|_| EnvelopeError::Base64)?;
+        let signature = Signature::from_bytes(algorithm, &signature).map_err(EnvelopeError::Signature)?;
+        Ok(Self { signature, fingerprint: fingerprint.into() })
+    }
+}
+
+/// The text of the file.
+impl fmt::Display for Envelope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let algorithm = self.signature.algorithm();
+        writeln!(f, "{VERSION} 1\n{ALGORITHM} {algorithm}\n{ROUND} {}", round_number(algorithm))?;
+        writeln!(f, "{KEY} {}\n{BEGIN}", self.fingerprint)?;
+        let body = Base64::encode_string(self.signature.as_bytes());
+        for at in (0..body.len()).step_by(WIDTH) {
+            writeln!(f, "{}", &body[at..body.len().min(at + WIDTH)])?;
+        }
+        writeln!(f, "{END}")
+    }
+}
+
+/// What is wrong with an envelope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum EnvelopeError {
+    /// Not UTF-8.
+    NotText,
+    /// A version that this program does not know.
+    Version(String),
+    /// A line is missing or in the wrong place; what it should begin with.
+    Expected(&'static str),
+    /// The set is not known.
+    Algorithm(String),
+    /// The round is not the set's.
+    Round { algorithm: Algorithm, given: String },
+    /// Not a fingerprint.
+    Fingerprint,
+    /// A line of the signature is empty, too long, or too short without being the last.
+    LineLength,
+    /// The signature is not base64.
+    Base64,
+    /// The signature is not as long as its set's.
+    Signature(aioli::Error),
+    /// Something stands behind the end.
+    Trailing,
+}
+
+impl fmt::Display for EnvelopeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("bad signature envelope: ")?;
+        match self {
+            Self::NotText => f.write_str("not text"),
+            Self::Version(version) => write!(f, "version {version:?}; this program knows version 1"),
+            Self::Expected(line) => write!(f, "expected the line {line:?}"),
+            Self::Algorithm(name) => write!(f, "unknown algorithm {name:?}"),
+            Self::Round { algorithm, given } => {
+                write!(f, "{algorithm} is of round {}, not {given:?}", round_number(*algorithm))
+            }
+            Self::Fingerprint => f.write_str("the key is not SHA256: and 43 characters of base64"),
+            Self::LineLength => write!(f, "base64 is not in lines of {WIDTH} characters"),
+            Self::Base64 => f.write_str("not base64"),
+            Self::Signature(error) => error.fmt(f),
+            Self::Trailing => write!(f, "something stands after {END:?}"),
+        }
+    }
+}
+
+/// The number of a set's round, as it stands in files.
+pub(crate) fn round_number(algorithm: Algorithm) -> u8 {
+    match algorithm.round() {
+        Round::Two => 2,
+        Round::Three => 3,
+    }
+}
+
+fn value<'a>(lines: &mut impl Iterator<Item = &'a str>, name: &'static str) -> Result<&'a str, EnvelopeError> {
+    let value = lines.next().and_then(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    value.ok_or(EnvelopeError::Expected(name))
+}
+
+fn marker<'a>(lines: &mut impl Iterator<Item = &'a str>, marker: &'static str) -> Result<(), EnvelopeError> {
+    if lines.next() == Some(marker) { Ok(()) } else { Err(EnvelopeError::Expected(marker)) }
+}
+
+const VERSION: &str = "aioli-signature:";
+const ALGORITHM: &str = "algorithm:";
+const ROUND: &str = "round:";
+const KEY: &str = "key:";
+const BEGIN: &str = "-----BEGIN MAYO SIGNATURE-----";
+const END: &str = "-----END MAYO SIGNATURE-----";
+const WIDTH: usize = 64;

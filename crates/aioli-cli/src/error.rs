@@ -1,0 +1,145 @@
+//! What can go wrong, and the exit code of each case.
+
+use crate::envelope::EnvelopeError;
+use aioli::pkcs8::FormatError;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// The exit codes. They are stable; `aioli --help` lists them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Exit {
+    /// Done, or every signature is valid.
+    Done = 0,
+    /// A signature is not valid, or a known answer differs.
+    Invalid = 1,
+    /// The arguments do not make sense. (The argument parser exits with the same code.)
+    Usage = 2,
+    /// Something could not be read or written.
+    InputOutput = 3,
+    /// Malformed or unsupported input.
+    Malformed = 4,
+    /// A key does not fit: wrong set, round or fingerprint.
+    KeyMismatch = 5,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// An operation of the command failed.
+#[derive(Debug)]
+pub(crate) enum Error {
+    /// The arguments do not make sense together, or something that they should say is missing.
+    Usage(String),
+    /// Reading or writing a file failed; what was being done stands before the path.
+    File { doing: &'static str, path: PathBuf, source: io::Error },
+    /// A file is in the way and `--force` was not given.
+    Exists(PathBuf),
+    /// Writing to standard output failed.
+    Output(io::Error),
+    /// The terminal could not be asked.
+    Terminal(io::Error),
+    /// A file is not what it should be.
+    Malformed { path: PathBuf, reason: Reason },
+    /// The signature was made with another key than the one given.
+    OtherKey { path: PathBuf, expected: String, given: String },
+    /// The signature belongs to another set or round than the key.
+    OtherSet { path: PathBuf, expected: aioli::Algorithm, given: String },
+    /// The library failed.
+    Library(aioli::Error),
+}
+
+/// Why a file is malformed.
+#[derive(Debug)]
+pub(crate) enum Reason {
+    /// It is longer than any such file.
+    TooLong { limit: u64 },
+    /// Not a key, or one that cannot be read.
+    Key(aioli::Error),
+    /// Not a signature in an envelope.
+    Envelope(EnvelopeError),
+    /// Bytes that are no signature of any set.
+    RawSignature { given: usize, expected: usize, algorithm: aioli::Algorithm },
+    /// No key or signature of any kind.
+    Unknown { bytes: usize },
+    /// A file with a passphrase that has none.
+    EmptyPassphrase,
+}
+
+impl Error {
+    /// The code to exit with.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Usage(_) => Exit::Usage,
+            Self::File { .. } | Self::Exists(_) | Self::Output(_) | Self::Terminal(_) => Exit::InputOutput,
+            Self::Malformed { reason: Reason::Key(aioli::Error::KeyFormat(FormatError::Encrypted)), .. } => Exit::Usage,
+            Self::Malformed { .. } => Exit::Malformed,
+            Self::OtherKey { .. } | Self::OtherSet { .. } => Exit::KeyMismatch,
+            Self::Library(error) => match error {
+                aioli::Error::InvalidSignature => Exit::Invalid,
+                aioli::Error::AlgorithmMismatch { .. } => Exit::KeyMismatch,
+                aioli::Error::Randomness => Exit::InputOutput,
+                aioli::Error::UnknownName { .. } | aioli::Error::UnavailableBackend(_) => Exit::Usage,
+                _ => Exit::Malformed,
+            },
+        }
+    }
+
+    /// Whether there is nobody left to tell: the reader of standard output went away.
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(message) => f.write_str(message),
+            Self::File { doing, path, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
+            Self::Exists(path) => write!(f, "{} exists; --force overwrites it", path.display()),
+            Self::Output(source) => write!(f, "cannot write to standard output: {source}"),
+            Self::Terminal(source) => write!(f, "cannot ask for the passphrase: {source}"),
+            Self::Malformed { path, reason } => write!(f, "{}: {reason}", path.display()),
+            Self::OtherKey { path, expected, given } => {
+                write!(f, "{}: signature by the key {given}, not by the given key {expected}", path.display())
+            }
+            Self::OtherSet { path, expected, given } => {
+                write!(f, "{}: signature of {given}, but the key is for {expected}", path.display())
+            }
+            Self::Library(error) => error.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong { limit } => write!(f, "longer than {limit} bytes, so no key or signature"),
+            Self::Key(error) => error.fmt(f),
+            Self::Envelope(error) => error.fmt(f),
+            Self::RawSignature { given, expected, algorithm } => write!(
+                f,
+                "neither a signature in an envelope nor a bare one: {given} bytes, and one of {algorithm} has {expected}"
+            ),
+            Self::Unknown { bytes } => {
+                write!(
+                    f,
+                    "no key or signature that is known here: not PEM, DER or an envelope, and no raw one has {bytes} bytes"
+                )
+            }
+            Self::EmptyPassphrase => f.write_str("the first line, the passphrase, is empty"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<aioli::Error> for Error {
+    fn from(error: aioli::Error) -> Self {
+        Self::Library(error)
+    }
+}

@@ -1,0 +1,111 @@
+//! Reading small files, and writing files so that a partial one is never seen under its name.
+
+use crate::error::{Error, Reason};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// The longest key or signature file that is read. The longest that this program writes has about 8 KiB.
+pub(crate) const LIMIT: u64 = 1 << 16;
+
+/// Who may read a file that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// The owner alone (mode 0600 on Unix).
+    Owner,
+    /// Everyone whom the umask allows.
+    Everyone,
+}
+
+/// A file with its contents on disk, but not yet under its name. Dropping it removes it.
+pub(crate) struct Pending {
+    file: NamedTempFile,
+    path: PathBuf,
+}
+
+impl Pending {
+    /// Writes `contents` into a temporary file beside `path`.
+    pub(crate) fn new(path: &Path, contents: &[u8], access: Access) -> Result<Self, Error> {
+        let failed = |source| Error::File { doing: "write", path: path.into(), source };
+        let directory = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".aioli-").suffix(".part");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = match access {
+                Access::Owner => 0o600,
+                Access::Everyone => 0o666,
+            };
+            builder.permissions(std::fs::Permissions::from_mode(mode));
+        }
+        #[cfg(not(unix))]
+        let _ = access;
+        let mut file = builder.tempfile_in(directory).map_err(failed)?;
+        file.write_all(contents).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+        Ok(Self { file, path: path.into() })
+    }
+
+    /// Gives the file its name; without `force` only if there is no other of that name.
+    pub(crate) fn commit(self, force: bool) -> Result<(), Error> {
+        let Self { file, path } = self;
+        let result = if force { file.persist(&path) } else { file.persist_noclobber(&path) };
+        match result {
+            Ok(_) => Ok(()),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(Error::Exists(path)),
+            Err(error) => Err(Error::File { doing: "write", path, source: error.error }),
+        }
+    }
+}
+
+/// Writes a file at once, see [`Pending`].
+pub(crate) fn write(path: &Path, contents: &[u8], access: Access, force: bool) -> Result<(), Error> {
+    Pending::new(path, contents, access)?.commit(force)
+}
+
+/// Fails early if a file is in the way; [`Pending::commit`] is what decides.
+pub(crate) fn check_free(path: &Path, force: bool) -> Result<(), Error> {
+    match !force && path.symlink_metadata().is_ok() {
+        true => Err(Error::Exists(path.into())),
+        false => Ok(()),
+    }
+}
+
+/// Opens a file for reading; `-` is standard input.
+pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>, Error> {
+    if is_dash(path) {
+        return Ok(Box::new(io::stdin()));
+    }
+    match File::open(path) {
+        Ok(file) => Ok(Box::new(file)),
+        Err(source) => Err(Error::File { doing: "read", path: path.into(), source }),
+    }
+}
+
+/// Reads a key or signature file.
+pub(crate) fn read(path: &Path) -> Result<zeroize::Zeroizing<Vec<u8>>, Error> {
+    // Room for everything from the start: growing would leave copies of a secret behind.
+    let mut bytes = zeroize::Zeroizing::new(Vec::with_capacity(LIMIT as usize + 1));
+    let read = open(path)?.take(LIMIT + 1).read_to_end(&mut bytes);
+    read.map_err(|source| Error::File { doing: "read", path: path.into(), source })?;
+    match bytes.len() as u64 > LIMIT {
+        true => Err(Error::Malformed { path: path.into(), reason: Reason::TooLong { limit: LIMIT } }),
+        false => Ok(bytes),
+    }
+}
+
+/// The path with an ending after all that it has: `a.tar` and `.sig` give `a.tar.sig`.
+pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// Whether a path stands for standard input or output.
+pub(crate) fn is_dash(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}

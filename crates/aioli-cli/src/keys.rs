@@ -1,0 +1,101 @@
+//! Keys from files, passphrases, fingerprints.
+
+use crate::error::{Error, Reason};
+use crate::{files, terminal};
+use aioli::any::{SigningKey, VerifyingKey};
+use aioli::pkcs8::{EncodePublicKey, FormatError, Identifiers};
+use base64ct::{Base64Unpadded, Encoding};
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+use zeroize::Zeroizing;
+
+/// Where a passphrase comes from.
+#[derive(clap::Args, Debug)]
+pub(crate) struct PassphraseSource {
+    /// Take the passphrase from the first line of this file
+    #[arg(long, value_name = "PATH", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) passphrase_file: Option<PathBuf>,
+}
+
+impl PassphraseSource {
+    /// The passphrase of an existing key.
+    fn existing(&self, key: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
+        match &self.passphrase_file {
+            Some(path) => from_file(path),
+            None if terminal::can_ask() => terminal::ask(&format!("Passphrase of {}: ", key.display())),
+            None => Err(Error::Usage(format!(
+                "{} is encrypted and there is no terminal to ask for the passphrase: give --passphrase-file PATH",
+                key.display()
+            ))),
+        }
+    }
+
+    /// A passphrase for a new key.
+    pub(crate) fn new_one(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
+        if let Some(path) = &self.passphrase_file {
+            return from_file(path);
+        }
+        if !terminal::can_ask() {
+            return Err(Error::Usage(
+                "no terminal to ask for a passphrase: give --passphrase-file PATH, or --no-passphrase to leave the key \
+                 unencrypted"
+                    .into(),
+            ));
+        }
+        let passphrase = terminal::ask("Passphrase for the new key: ")?;
+        if passphrase.is_empty() {
+            return Err(Error::Usage("empty passphrase; --no-passphrase leaves the key unencrypted".into()));
+        }
+        match terminal::ask("The same again: ")? == passphrase {
+            true => Ok(passphrase),
+            false => Err(Error::Usage("the two passphrases differ".into())),
+        }
+    }
+}
+
+/// Reads a private key, and its passphrase if it is encrypted.
+pub(crate) fn read_private(path: &Path, source: &PassphraseSource) -> Result<SigningKey, Error> {
+    let file = files::read(path)?;
+    let identifiers = Identifiers::OQS;
+    let key = match identifiers.decode_private_key(&file, None) {
+        Err(aioli::Error::KeyFormat(FormatError::Encrypted)) => {
+            let passphrase = source.existing(path)?;
+            identifiers.decode_private_key(&file, Some(&passphrase))
+        }
+        other => other,
+    };
+    key.map_err(|error| Error::Malformed { path: path.into(), reason: Reason::Key(error) })
+}
+
+/// Reads a public key.
+pub(crate) fn read_public(path: &Path) -> Result<VerifyingKey, Error> {
+    let key = Identifiers::OQS.decode_public_key(&files::read(path)?);
+    key.map_err(|error| Error::Malformed { path: path.into(), reason: Reason::Key(error) })
+}
+
+/// The fingerprint of a public key: `SHA256:` and the base64, without padding, of SHA-256 over its
+/// SubjectPublicKeyInfo in DER.
+///
+/// The identifier in there makes keys of different sets and rounds differ, and OpenSSL gives the same bytes.
+pub(crate) fn fingerprint(key: &VerifyingKey) -> String {
+    let der = key.to_public_key_der().expect("a public key is far below the length that DER can hold");
+    format!("{PREFIX}{}", Base64Unpadded::encode_string(&Sha256::digest(der.as_bytes())))
+}
+
+/// Whether a text has the form of a fingerprint.
+pub(crate) fn is_fingerprint(text: &str) -> bool {
+    let digest = text.strip_prefix(PREFIX).map(Base64Unpadded::decode_vec);
+    matches!(digest, Some(Ok(digest)) if digest.len() == 32)
+}
+
+fn from_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let file = files::read(path)?;
+    let line = file.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    match line.is_empty() {
+        true => Err(Error::Malformed { path: path.into(), reason: Reason::EmptyPassphrase }),
+        false => Ok(Zeroizing::new(line.to_vec())),
+    }
+}
+
+const PREFIX: &str = "SHA256:";

@@ -1,0 +1,181 @@
+//! Timing the operations of a set.
+
+use crate::clock;
+use crate::envelope::round_number;
+use aioli::backend::Kind;
+use aioli::{
+    Algorithm, ExpandedSigningKey, ExpandedVerifyingKey, MessageDigest, ParameterSet, Signature, SigningKey,
+    VerifyingKey, hazmat,
+};
+use rayon::prelude::*;
+use serde::Serialize;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// The time of an operation of a set on a backend.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Measurement {
+    pub(crate) implementation: &'static str,
+    pub(crate) version: &'static str,
+    pub(crate) backend: &'static str,
+    /// The specification's name of the set.
+    pub(crate) set: &'static str,
+    pub(crate) round: u8,
+    pub(crate) operation: &'static str,
+    /// Nanoseconds for one operation.
+    pub(crate) median_ns: f64,
+    pub(crate) q1_ns: f64,
+    pub(crate) q3_ns: f64,
+    /// Cycles of [`clock::cycles`] for one operation.
+    pub(crate) median_cycles: Option<f64>,
+    pub(crate) samples: usize,
+    /// Threads that shared the work.
+    pub(crate) threads: usize,
+}
+
+/// Measures every operation of a set, interleaved, `time` for each; with a pool, batches on all its threads.
+pub(crate) fn measure(
+    set: Algorithm,
+    kind: Kind,
+    time: Duration,
+    pool: Option<&rayon::ThreadPool>,
+) -> Result<Vec<Measurement>, aioli::Error> {
+    aioli::with_set!(set, P => {
+        let fixture = Fixture::<P>::new(kind)?;
+        Ok(sample(set, kind, fixture.operations(), time, pool))
+    })
+}
+
+type Operation<'a> = (&'static str, Box<dyn Fn(u64) + Sync + 'a>);
+
+/// What the operations work on.
+struct Fixture<P: ParameterSet> {
+    kind: Kind,
+    key: SigningKey<P>,
+    public_key: VerifyingKey<P>,
+    expanded_key: ExpandedSigningKey<P>,
+    expanded_public_key: ExpandedVerifyingKey<P>,
+    digest: MessageDigest<P>,
+    signature: Signature<P>,
+}
+
+impl<P: ParameterSet> Fixture<P> {
+    fn new(kind: Kind) -> Result<Self, aioli::Error> {
+        let key = SigningKey::generate()?;
+        let public_key = hazmat::verifying_key(kind, &key);
+        let digest = MessageDigest::of(&[0; 32]);
+        let fixture = Self {
+            kind,
+            expanded_key: hazmat::expand_signing_key(kind, &key),
+            expanded_public_key: hazmat::expand_verifying_key(kind, &public_key),
+            signature: hazmat::sign(kind, &key, &digest, &randomizer::<P>(0))?,
+            key,
+            public_key,
+            digest,
+        };
+        // What is timed works.
+        hazmat::verify(kind, &fixture.public_key, &digest, &fixture.signature)?;
+        Ok(fixture)
+    }
+
+    /// The operations; each takes a number that differs from call to call and stands for fresh randomness.
+    fn operations(&self) -> Vec<Operation<'_>> {
+        let Self { kind, key, public_key, expanded_key, expanded_public_key, digest, signature } = self;
+        let kind = *kind;
+        vec![
+            operation("keygen", move |_| hazmat::verifying_key(kind, black_box(key))),
+            operation("expand_sk", move |_| hazmat::expand_signing_key(kind, black_box(key))),
+            operation("expand_pk", move |_| hazmat::expand_verifying_key(kind, black_box(public_key))),
+            operation("sign", move |i| hazmat::sign(kind, black_box(key), digest, &randomizer::<P>(i))),
+            operation("verify", move |_| hazmat::verify(kind, black_box(public_key), digest, signature)),
+            operation("sign_expanded", move |i| {
+                hazmat::sign_expanded(kind, black_box(expanded_key), digest, &randomizer::<P>(i))
+            }),
+            operation("verify_expanded", move |_| {
+                hazmat::verify_expanded(kind, black_box(expanded_public_key), digest, signature)
+            }),
+        ]
+    }
+}
+
+fn operation<'a, T>(name: &'static str, run: impl Fn(u64) -> T + Sync + 'a) -> Operation<'a> {
+    (name, Box::new(move |i| drop(black_box(run(i)))))
+}
+
+fn randomizer<P: ParameterSet>(i: u64) -> Vec<u8> {
+    let mut randomizer = vec![0; P::SALT_BYTES];
+    randomizer[..8].copy_from_slice(&i.to_le_bytes());
+    randomizer
+}
+
+fn sample(
+    set: Algorithm,
+    kind: Kind,
+    operations: Vec<Operation<'_>>,
+    time: Duration,
+    pool: Option<&rayon::ThreadPool>,
+) -> Vec<Measurement> {
+    let threads = pool.map_or(1, rayon::ThreadPool::current_num_threads);
+    // How many calls make a sample: long enough for the clock, and for threads to share.
+    let sample_time = if pool.is_some() { Duration::from_millis(4) } else { Duration::from_micros(20) };
+    let calls: Vec<u64> = operations
+        .iter()
+        .map(|(_, operation)| {
+            operation(0);
+            let start = Instant::now();
+            operation(1);
+            let alone = start.elapsed().max(Duration::from_nanos(1));
+            (sample_time.as_nanos() / alone.as_nanos()).max(1) as u64 * threads as u64
+        })
+        .collect();
+
+    let mut samples = vec![Vec::new(); operations.len()];
+    let (start, total, mut i) = (Instant::now(), time * operations.len() as u32, 2);
+    while start.elapsed() < total || samples[0].len() < MIN_SAMPLES {
+        for ((samples, (_, operation)), &calls) in samples.iter_mut().zip(&operations).zip(&calls) {
+            let (cycles, start) = (clock::cycles(), Instant::now());
+            match pool {
+                Some(pool) => pool.install(|| (i..i + calls).into_par_iter().for_each(operation)),
+                None => (i..i + calls).for_each(operation),
+            }
+            let (elapsed, end) = (start.elapsed(), clock::cycles());
+            let cycles = cycles.zip(end).map(|(start, end)| end.wrapping_sub(start) as f64 / calls as f64);
+            samples.push((elapsed.as_nanos() as f64 / calls as f64, cycles));
+            i += calls;
+        }
+    }
+    let results = operations.iter().zip(samples);
+    results.map(|((operation, _), samples)| summary(set, kind, operation, samples, threads)).collect()
+}
+
+fn summary(
+    set: Algorithm,
+    kind: Kind,
+    operation: &'static str,
+    samples: Vec<(f64, Option<f64>)>,
+    threads: usize,
+) -> Measurement {
+    let (mut times, cycles): (Vec<f64>, Vec<Option<f64>>) = samples.into_iter().unzip();
+    let cycles: Option<Vec<f64>> = cycles.into_iter().collect();
+    times.sort_by(f64::total_cmp);
+    let quantile = |sorted: &[f64], quarters: usize| sorted[(sorted.len() - 1) * quarters / 4];
+    Measurement {
+        implementation: "aioli",
+        version: env!("CARGO_PKG_VERSION"),
+        backend: kind.name(),
+        set: set.set_name(),
+        round: round_number(set),
+        operation,
+        median_ns: quantile(&times, 2),
+        q1_ns: quantile(&times, 1),
+        q3_ns: quantile(&times, 3),
+        median_cycles: cycles.map(|mut cycles| {
+            cycles.sort_by(f64::total_cmp);
+            quantile(&cycles, 2)
+        }),
+        samples: times.len(),
+        threads,
+    }
+}
+
+const MIN_SAMPLES: usize = 11;

@@ -1,0 +1,68 @@
+//! Standard output, messages, passphrases, progress.
+
+use crate::error::Error;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{self, IsTerminal, Write};
+use zeroize::Zeroizing;
+
+/// Writes a line to standard output; unlike `println`, a closed pipe is an error and no panic.
+macro_rules! say {
+    ($($format:tt)*) => {
+        $crate::terminal::put(format_args!("{}\n", format_args!($($format)*)))
+    };
+}
+pub(crate) use say;
+
+/// Writes to standard output.
+pub(crate) fn put(text: std::fmt::Arguments<'_>) -> Result<(), Error> {
+    io::stdout().lock().write_fmt(text).map_err(Error::Output)
+}
+
+/// Writes bytes to standard output.
+pub(crate) fn put_bytes(bytes: &[u8]) -> Result<(), Error> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(Error::Output)
+}
+
+/// Tells what went wrong, on standard error.
+pub(crate) fn complain(error: &Error) {
+    if !error.is_broken_pipe() {
+        note(format_args!("aioli: {error}"));
+    }
+}
+
+/// Writes a line to standard error. Where that fails there is nobody to tell.
+pub(crate) fn note(text: std::fmt::Arguments<'_>) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Whether someone sees what is asked.
+pub(crate) fn can_ask() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// Asks for a passphrase on the terminal, without echo.
+pub(crate) fn ask(prompt: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let passphrase = rpassword::prompt_password(prompt).map_err(Error::Terminal)?;
+    Ok(Zeroizing::new(passphrase.into_bytes()))
+}
+
+/// A progress bar on standard error if that is a terminal, else one that shows nothing.
+pub(crate) fn progress(total: u64, unit: Unit) -> ProgressBar {
+    let template = match unit {
+        Unit::Bytes => "{bar:40} {bytes}/{total_bytes} {bytes_per_sec} {eta}",
+        Unit::Records => "{bar:40} {pos}/{len} {eta}",
+    };
+    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
+    bar.set_style(ProgressStyle::with_template(template).expect("a constant template"));
+    bar
+}
+
+/// What a progress bar counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Unit {
+    /// Bytes read.
+    Bytes,
+    /// Known-answer records.
+    Records,
+}

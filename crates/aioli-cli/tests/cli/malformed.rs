@@ -1,0 +1,177 @@
+//! Files that are not what they should be.
+
+use crate::Place;
+use aioli::Algorithm;
+use aioli::pkcs8::Identifiers;
+
+/// An encoded element of DER.
+pub(crate) fn der(tag: u8, contents: &[&[u8]]) -> Vec<u8> {
+    let contents = contents.concat();
+    let length = match contents.len() {
+        length @ 0..0x80 => vec![length as u8],
+        length => [vec![0x82], (length as u16).to_be_bytes().to_vec()].concat(),
+    };
+    [vec![tag], length, contents].concat()
+}
+
+/// A SubjectPublicKeyInfo of bytes under a set's identifier.
+pub(crate) fn public_key_info(set: Algorithm, bytes: &[u8]) -> Vec<u8> {
+    let identifier = Identifiers::OQS.get(set);
+    der(0x30, &[&der(0x30, &[&der(6, &[identifier.as_bytes()])]), &der(3, &[&[0], bytes])])
+}
+
+/// A PKCS#8 private key of a seed and a public key, in the Open Quantum Safe provider's form.
+pub(crate) fn private_key_info(set: Algorithm, seed: &[u8], public_key: &[u8]) -> Vec<u8> {
+    let identifier = der(0x30, &[&der(6, &[Identifiers::OQS.get(set).as_bytes()])]);
+    der(0x30, &[&der(2, &[&[0]]), &identifier, &der(4, &[&der(4, &[seed, public_key])])])
+}
+
+#[test]
+fn envelopes() {
+    let place = Place::with_key("mayo2");
+    place.run(&["sign", "-k", "k.key", "f"]).expect(0);
+    let good = place.text("f.sig");
+    let body = good.lines().nth(5).unwrap();
+    let mut cases = vec![
+        ("version", good.replace("aioli-signature: 1", "aioli-signature: 2"), "version"),
+        ("no version", good.replace("aioli-signature: 1", "aioli-signature:"), "aioli-signature:"),
+        ("set", good.replace("algorithm: mayo2", "algorithm: mayo9"), "mayo9"),
+        ("no set", good.replace("algorithm: mayo2\n", ""), "algorithm:"),
+        ("round", good.replace("round: 3", "round: 2"), "round 3"),
+        ("no round", good.replace("round: 3\n", ""), "round:"),
+        ("fingerprint", good.replace("key: SHA256:", "key: SHA256:A"), "SHA256:"),
+        ("hash", good.replace("key: SHA256:", "key: MD5:"), "SHA256:"),
+        ("begin", good.replace("BEGIN MAYO", "BEGIN PGP"), "BEGIN MAYO SIGNATURE"),
+        ("end", good.replace("END MAYO", "END PGP"), "END MAYO SIGNATURE"),
+        ("trailing", format!("{good}more\n"), "something stands after"),
+        ("empty line", good.replace("-----END", "\n-----END"), "lines of 64"),
+        ("short line", good.replace(body, &body[1..]), "lines of 64"),
+        ("long line", good.replace(body, &format!("{body}A")), "lines of 64"),
+        ("missing line", good.replace(&format!("{body}\n"), ""), "239 bytes"),
+        ("not base64", good.replace(body, &body.replace(&body[3..4], "!")), "base64"),
+        ("another line", good.replace("round: 3", "comment: none\nround: 3"), "round:"),
+        ("space", good.replace("round: 3", "round:  3"), "round"),
+        ("lower case", good.replace("algorithm: mayo2", "algorithm: MAYO2"), "MAYO2"),
+        ("line order", good.replace("algorithm: mayo2\nround: 3", "round: 3\nalgorithm: mayo2"), "algorithm:"),
+    ];
+    let ends: Vec<_> = good.match_indices('\n').map(|(at, _)| at).collect();
+    for &end in &ends[..ends.len() - 1] {
+        cases.push(("truncated", good[..=end].into(), "expected the line"));
+    }
+    cases.push(("half a line", good[..ends[6] - 20].into(), "expected the line"));
+    for (case, text, says) in cases {
+        assert_ne!(text, good, "{case}");
+        place.write("bad", &text);
+        place.run(&["verify", "-k", "k.pub", "-s", "bad", "f"]).expect(4).saying("bad:").saying(says);
+        place.run(&["inspect", "bad"]).expect(4).saying("bad:").saying(says);
+    }
+    let mut bytes = good.into_bytes();
+    bytes[100] = 0xff;
+    place.write("bad", &bytes);
+    place.run(&["verify", "-k", "k.pub", "-s", "bad", "f"]).expect(4).saying("not text");
+}
+
+#[test]
+fn a_set_or_round_that_was_changed_in_the_envelope() {
+    let place = Place::with_key("mayo3");
+    place.run(&["sign", "-k", "k.key", "f"]).expect(0);
+    let text = place.text("f.sig");
+    place.write("f.sig", text.replace("algorithm: mayo3\nround: 3", "algorithm: mayo3-round2\nround: 2"));
+    place.run(&["verify", "-k", "k.pub", "f"]).expect(5).saying("mayo3-round2");
+    place.write("f.sig", text.replace("algorithm: mayo3\n", "algorithm: mayo1\n"));
+    place.run(&["verify", "-k", "k.pub", "f"]).expect(4).saying("464 bytes");
+}
+
+#[test]
+fn bare_signatures() {
+    let place = Place::with_key("mayo2");
+    let length = Algorithm::Mayo2.signature_bytes();
+    for length in [0, 1, length - 1, length + 1, 216, 60_000, 70_000] {
+        place.write("f.sig", vec![0x5a; length]);
+        place.run(&["verify", "-k", "k.pub", "f"]).expect(4).saying("f.sig");
+    }
+    place.write("f.sig", vec![0x5a; length]);
+    place.run(&["verify", "-k", "k.pub", "f"]).expect(1);
+}
+
+#[test]
+fn files_that_are_missing_or_no_files() {
+    let place = Place::with_key("mayo2");
+    place.run(&["verify", "-k", "k.pub", "f"]).expect(3).saying("f.sig");
+    place.run(&["sign", "-k", "k.key", "f"]).expect(0);
+    place.run(&["verify", "-k", "k.pub", "-s", "f.sig", "absent"]).expect(3).saying("absent");
+    place.run(&["verify", "-k", "absent", "f"]).expect(3).saying("absent");
+    place.run(&["sign", "-k", "absent", "f"]).expect(3).saying("absent");
+    place.run(&["inspect", "absent"]).expect(3).saying("absent");
+    std::fs::create_dir(place.path("d")).unwrap();
+    place.run(&["inspect", "d"]).expect(3).saying("cannot read d");
+    place.run(&["sign", "-k", "d", "f"]).expect(3).saying("cannot read d");
+}
+
+#[test]
+fn key_files() {
+    let place = Place::with_key("mayo2");
+    place.keygen("mayo2", "other");
+    place.run(&["sign", "-k", "k.key", "f"]).expect(0);
+    let [public_pem, private_pem] = ["k.pub", "k.key"].map(|name| place.text(name));
+    let key = Identifiers::OQS.decode_private_key(private_pem.as_bytes(), None).unwrap();
+    let public_key = Identifiers::OQS.decode_public_key(public_pem.as_bytes()).unwrap();
+    let other = Identifiers::OQS.decode_public_key(&place.read("other.pub")).unwrap();
+    let (seed, public_key, set) = (key.as_bytes(), public_key.as_bytes(), Algorithm::Mayo2);
+    let private = private_key_info(set, seed, public_key);
+    let public = public_key_info(set, public_key);
+
+    // What the helpers build is right as long as nothing is changed.
+    place.write("good", &private);
+    place.run(&["sign", "--force", "-k", "good", "f"]).expect(0);
+    place.write("good", &public);
+    place.run(&["verify", "-k", "good", "f"]).expect(0);
+
+    let unknown = |der: &[u8]| {
+        let oid = Identifiers::OQS.get(set);
+        let at = der.windows(oid.as_bytes().len()).position(|window| window == oid.as_bytes()).unwrap();
+        let mut der = der.to_vec();
+        der[at + oid.as_bytes().len() - 1] = 0x7f;
+        der
+    };
+    let private_keys = [
+        ("nothing", Vec::new(), "not a key"),
+        ("garbage", b"garbage".to_vec(), "not a key"),
+        ("public", public.clone(), "not a key"),
+        ("public PEM", public_pem.clone().into_bytes(), "PRIVATE KEY"),
+        ("truncated", private[..private.len() - 1].to_vec(), "not a key"),
+        ("trailing", [&private[..], &[0]].concat(), "not a key"),
+        ("truncated PEM", private_pem[..private_pem.len() / 2].into(), "not a key"),
+        ("damaged PEM", private_pem.replace("-----BEGIN", "----BEGIN").into_bytes(), "not a key"),
+        ("short seed", private_key_info(set, &seed[1..], &[]), "24 bytes"),
+        ("another's public key", private_key_info(set, seed, other.as_bytes()), "does not belong"),
+        ("unknown identifier", unknown(&private), "identifier"),
+        ("seed alone", seed.to_vec(), "not a key"),
+        ("too long", vec![0x30; 70_000], "longer than"),
+    ];
+    for (case, contents, says) in private_keys {
+        place.write("bad", &contents);
+        let run = place.run(&["sign", "-k", "bad", "f", "--out", "-"]).expect(4).saying("bad").saying(says);
+        assert!(run.stdout.is_empty(), "{case}");
+        place.run(&["pubkey", "bad", "--out", "-"]).expect(4).saying(says);
+    }
+    let public_keys = [
+        ("nothing", Vec::new(), "not a key"),
+        ("garbage", b"garbage".to_vec(), "not a key"),
+        ("private", private.clone(), "not a key"),
+        ("private PEM", private_pem.clone().into_bytes(), "PUBLIC KEY"),
+        ("truncated", public[..public.len() - 1].to_vec(), "not a key"),
+        ("truncated PEM", public_pem[..public_pem.len() / 2].into(), "not a key"),
+        ("short", public_key_info(set, &public_key[1..]), "2928 bytes"),
+        ("long", public_key_info(set, &[public_key, &[0]].concat()), "2928 bytes"),
+        ("other set's", public_key_info(Algorithm::Mayo1, public_key), "1456 bytes"),
+        ("other round's", public_key_info(Algorithm::Mayo2Round2, public_key), "4912 bytes"),
+        ("interim", public_key_info(Algorithm::Mayo2Round2, &[7; 4368]), "pq-mayo"),
+        ("unknown identifier", unknown(&public), "identifier"),
+        ("raw", public_key.to_vec(), "not a key"),
+    ];
+    for (_, contents, says) in public_keys {
+        place.write("bad", &contents);
+        place.run(&["verify", "-k", "bad", "f"]).expect(4).saying("bad").saying(says);
+    }
+}

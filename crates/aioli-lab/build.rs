@@ -1,0 +1,45 @@
+//! What a record says about how the measuring program was built: compilers, flags, versions of what is measured.
+
+use std::process::Command;
+
+fn main() {
+    let manifest = std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo");
+    let lock = std::path::Path::new(&manifest).join("../../Cargo.lock");
+    println!("cargo::rerun-if-changed={}", lock.display());
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-env-changed=CC");
+
+    let lock = std::fs::read_to_string(lock).expect("the workspace's Cargo.lock");
+    let lines: Vec<&str> = lock.lines().collect();
+    let versions: Vec<String> = lines
+        .windows(2)
+        .filter_map(|pair| {
+            let name = pair[0].strip_prefix("name = \"")?.strip_suffix('"')?;
+            let version = pair[1].strip_prefix("version = \"")?.strip_suffix('"')?;
+            MEASURED.contains(&name).then(|| format!("{name} {version}"))
+        })
+        .collect();
+    println!("cargo::rustc-env=AIOLI_LAB_CRATES={}", versions.join(";"));
+
+    let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
+    println!("cargo::rustc-env=AIOLI_LAB_RUSTC={}", first_line(&rustc));
+    // The order of the `cc` and `cmake` crates: CC, else the system's compiler.
+    let cc = std::env::var("CC").unwrap_or_else(|_| "cc".into());
+    println!("cargo::rustc-env=AIOLI_LAB_CC={}", first_line(&cc));
+    let flags = std::env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default().replace('\u{1f}', " ");
+    println!("cargo::rustc-env=AIOLI_LAB_RUSTFLAGS={flags}");
+    println!("cargo::rustc-env=AIOLI_LAB_PROFILE={}", std::env::var("PROFILE").unwrap_or_default());
+}
+
+/// The first line of what `program --version` prints, or nothing.
+fn first_line(program: &str) -> String {
+    Command::new(program)
+        .arg("--version")
+        .output()
+        .ok()
+        .and_then(|output| Some(String::from_utf8_lossy(&output.stdout).lines().next()?.to_owned()))
+        .unwrap_or_default()
+}
+
+/// The crates whose code runs inside what is timed.
+const MEASURED: &[&str] = &["aioli", "oqs", "oqs-sys", "pq-mayo", "ed25519-dalek", "ml-dsa", "aes", "shake", "keccak"];

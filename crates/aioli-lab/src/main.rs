@@ -1,0 +1,49 @@
+//! The laboratory: measurements of MAYO that others can repeat.
+#![deny(unsafe_code)]
+
+mod counter;
+mod measure;
+mod peers;
+mod random;
+mod record;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Measures MAYO: aioli beside other implementations.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// aioli's backends beside liboqs, pq-mayo and other signature schemes
+    ///
+    /// Known answers and agreement with the peers are checked first; then every operation is timed once a round, and
+    /// medians are printed, in thousands of reference cycles and in microseconds.
+    ///
+    /// liboqs is measured if it is built in, at its best with clang:
+    ///
+    /// CC=clang-19 CXX=clang++-19 LIBCLANG_PATH=/usr/lib/llvm-19/lib cargo build --release -p aioli-lab --features peers
+    Peers(peers::Options),
+}
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse();
+    let stop = Arc::new(AtomicBool::new(false));
+    let handler = Arc::clone(&stop);
+    // The first Ctrl-C ends the measuring and keeps what there is, the second ends the program.
+    ctrlc::set_handler(move || {
+        if handler.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    })?;
+    match arguments.command {
+        Command::Peers(options) => peers::run(&options, &stop),
+    }
+}

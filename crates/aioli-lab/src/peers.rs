@@ -1,0 +1,359 @@
+//! `aioli-lab peers`: aioli's backends beside other implementations, in one process.
+//!
+//! What each cell includes. Messages have [`MESSAGE_BYTES`] bytes. Each set has one key per implementation, and
+//! signing gets a fresh message every time, since the number of vinegar samples that it takes varies; verifying walks
+//! through [`SIGNATURES`] signatures. `keygen` makes the encoded compact keys from fresh randomness, `sign` begins
+//! with the compact secret key and hashes the message, `verify` with the compact public key, as users of compact keys
+//! pay for. `expand_p` is the key stream of P1 and P2 alone, into memory that is used again; `expand_sk` and
+//! `expand_pk` allocate what they return. Randomness is [`Random`](crate::random::Random) for all.
+
+pub(crate) mod aioli;
+#[cfg(feature = "peers")]
+mod liboqs;
+mod others;
+mod pq_mayo;
+mod table;
+mod throughput;
+
+use crate::measure::{self, Cell, Operation};
+use crate::record::{Label, Machine, Measurement, Record};
+use ::aioli::backend::Kind;
+use ::aioli::{Algorithm, Error, Round};
+use anyhow::{Context, Result, bail, ensure};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use sha2::{Digest, Sha256};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+/// The options.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Options {
+    /// Sets to measure, of both rounds: mayo1, mayo2, mayo3, mayo5 [default: all]
+    #[arg(long = "set", value_delimiter = ',', value_name = "SET", value_parser = parse_set)]
+    sets: Vec<&'static str>,
+    /// Only this round of NIST's process
+    #[arg(long, value_parser = clap::value_parser!(u8).range(2..=3))]
+    round: Option<u8>,
+    /// Backends of aioli: portable, avx2, gfni256, gfni512 [default: all that this machine can run]
+    #[arg(long = "backend", value_delimiter = ',', value_name = "BACKEND")]
+    backends: Vec<Kind>,
+    /// How often every operation is sampled
+    #[arg(long, default_value_t = 100, value_parser = parse_rounds)]
+    rounds: usize,
+    /// A first look: few rounds
+    #[arg(long, conflicts_with = "rounds")]
+    quick: bool,
+    /// Write a record to this file, which must not exist
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Measure batches on one thread and on all cores too
+    #[arg(long)]
+    threads: bool,
+}
+
+/// An implementation of a signature scheme with one parameter set, in encoded keys and signatures.
+pub(crate) trait Scheme {
+    /// Whose it is.
+    fn label(&self) -> Label;
+
+    /// A fresh key.
+    fn keypair(&self) -> Result<Keypair>;
+
+    /// Signs.
+    fn sign(&self, key: &Keypair, message: &[u8]) -> Result<Vec<u8>>;
+
+    /// Whether the signature is one of this message under this key.
+    fn verify(&self, public_key: &[u8], message: &[u8], signature: &[u8]) -> bool;
+
+    /// What there is to time, in the form that its users would call.
+    fn operations(&self) -> Result<Vec<Operation>>;
+}
+
+/// Encoded keys.
+#[derive(Clone, Debug)]
+pub(crate) struct Keypair {
+    pub(crate) secret: Vec<u8>,
+    pub(crate) public: Vec<u8>,
+}
+
+/// Checks, measures, prints and records.
+///
+/// # Errors
+///
+/// If an implementation is not correct, if an option asks for what is not there, and those of the record's file.
+pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
+    if let Some(path) = &options.json {
+        // Before anything takes time; writing checks again.
+        ensure!(!path.exists(), "{} exists, and records are never overwritten", path.display());
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        ensure!(folder.is_none_or(|folder| folder.is_dir()), "there is no folder for {}", path.display());
+    }
+    let backends = match &options.backends[..] {
+        [] => Kind::available().collect(),
+        chosen => chosen.to_vec(),
+    };
+    if let Some(&missing) = backends.iter().find(|kind| !kind.is_available()) {
+        bail!(Error::UnavailableBackend(missing));
+    }
+    let algorithms: Vec<Algorithm> = Algorithm::ALL
+        .into_iter()
+        .filter(|set| options.sets.is_empty() || options.sets.contains(&set.set_name()))
+        .filter(|set| options.round.is_none_or(|round| round == round_number(*set)))
+        .collect();
+    let mut notes = vec![
+        format!("messages of {MESSAGE_BYTES} bytes, a fresh one for every signature; one key for each set"),
+        "pq-mayo's MAYO_2 is an interim set of neither round and is left out".to_owned(),
+    ];
+    notes.extend(liboqs_note());
+
+    let mut cells = Vec::new();
+    for &algorithm in &algorithms {
+        let ours: Vec<_> = backends.iter().map(|&kind| aioli::scheme(algorithm, kind)).collect();
+        for &kind in &backends {
+            known_answer(algorithm, kind)?;
+        }
+        let peers = peers_of(algorithm)?;
+        for scheme in ours.iter().chain(&peers) {
+            agree(&**scheme, &**scheme)?;
+        }
+        for ours in &ours {
+            peers.iter().try_for_each(|peer| agree(&**ours, &**peer))?;
+        }
+        for scheme in ours.iter().chain(&peers) {
+            add_cells(&mut cells, &**scheme)?;
+        }
+        if options.threads {
+            add_throughput(&mut cells, algorithm)?;
+        }
+    }
+    for scheme in for_scale()? {
+        agree(&*scheme, &*scheme)?;
+        add_cells(&mut cells, &*scheme)?;
+    }
+    eprintln!("known answers and agreement with the peers: correct; {} operations to time", cells.len());
+
+    let rounds = if options.quick { QUICK_ROUNDS } else { options.rounds };
+    let progress = progress_bar(rounds)?;
+    let conditions = measure::interleaved(&mut cells, rounds, stop, |done| progress.set_position(done as u64))?;
+    progress.finish_and_clear();
+    let results =
+        cells.into_iter().map(|cell| Measurement::new(cell.label, &cell.operation.name, &cell.samples)).collect();
+    let record = Record { machine: Machine::here(conditions, notes), results };
+    // The record first: what was measured is not lost if the output goes to a closed pipe.
+    if let Some(path) = &options.json {
+        record.write(path)?;
+    }
+    table::print(&record)
+}
+
+/// All peers of a set.
+fn peers_of(algorithm: Algorithm) -> Result<Vec<Box<dyn Scheme>>> {
+    let mut peers = Vec::new();
+    #[cfg(feature = "peers")]
+    peers.extend(liboqs::mayo(algorithm)?);
+    peers.extend(pq_mayo::scheme(algorithm));
+    Ok(peers)
+}
+
+/// Other signature schemes.
+fn for_scale() -> Result<Vec<Box<dyn Scheme>>> {
+    let schemes = others::schemes();
+    #[cfg(feature = "peers")]
+    let schemes = schemes.into_iter().chain(liboqs::others()?).collect();
+    Ok(schemes)
+}
+
+/// What the record says about liboqs.
+fn liboqs_note() -> Option<String> {
+    #[cfg(feature = "peers")]
+    return Some(liboqs::build_note());
+    #[cfg(not(feature = "peers"))]
+    {
+        let note = "liboqs is not built in (cargo feature `peers`): neither it nor Falcon-512 is measured";
+        eprintln!("{note}");
+        Some(note.into())
+    }
+}
+
+fn add_cells(cells: &mut Vec<Cell<Label>>, scheme: &dyn Scheme) -> Result<()> {
+    let label = scheme.label();
+    cells.extend(scheme.operations()?.into_iter().map(|operation| Cell::new(label.clone(), operation)));
+    Ok(())
+}
+
+fn add_throughput(cells: &mut Vec<Cell<Label>>, algorithm: Algorithm) -> Result<()> {
+    // `aioli::batch` always runs on the fastest backend.
+    let label = aioli::scheme(algorithm, Kind::best()).label();
+    let operations = throughput::operations(algorithm)?;
+    cells.extend(operations.into_iter().map(|operation| Cell::new(label.clone(), operation)));
+    Ok(())
+}
+
+/// The first record of the official file, on one backend.
+fn known_answer(algorithm: Algorithm, kind: Kind) -> Result<()> {
+    let record = aioli_kat::records(algorithm, kind)
+        .next()
+        .expect("there are records")
+        .with_context(|| format!("known answer of {algorithm} on {kind}"))?;
+    let digest = hex::encode(Sha256::digest(record.text(0)));
+    let official = aioli_kat::official(algorithm).first_record;
+    ensure!(digest == official, "{algorithm} on {kind} gives {digest} as its first known answer, not {official}");
+    Ok(())
+}
+
+/// Checks that each accepts what the other signs, with keys of either, and nothing that was tampered with.
+fn agree(a: &dyn Scheme, b: &dyn Scheme) -> Result<()> {
+    for maker in [a, b] {
+        let key = maker.keypair().with_context(|| format!("key generation of {}", name(maker)))?;
+        for (signer, verifier) in [(a, b), (b, a)] {
+            let message = crate::random::Random::bytes::<MESSAGE_BYTES>();
+            let mut signature = signer.sign(&key, &message).with_context(|| format!("signing by {}", name(signer)))?;
+            ensure!(
+                verifier.verify(&key.public, &message, &signature),
+                "{} does not accept a signature of {} with a key of {}",
+                name(verifier),
+                name(signer),
+                name(maker)
+            );
+            let mut other = message;
+            other[0] ^= 1;
+            ensure!(
+                !verifier.verify(&key.public, &other, &signature),
+                "{} accepts a signature of another message",
+                name(verifier)
+            );
+            let middle = signature.len() / 2;
+            signature[middle] ^= 1;
+            ensure!(
+                !verifier.verify(&key.public, &message, &signature),
+                "{} accepts a signature that was tampered with",
+                name(verifier)
+            );
+        }
+    }
+    Ok(())
+}
+
+fn name(scheme: &dyn Scheme) -> String {
+    let Label { implementation, backend, set, .. } = scheme.label();
+    format!("{implementation} ({backend}) with {set}")
+}
+
+/// 2 or 3.
+fn round_number(algorithm: Algorithm) -> u8 {
+    match algorithm.round() {
+        Round::Two => 2,
+        Round::Three => 3,
+    }
+}
+
+fn progress_bar(rounds: usize) -> Result<ProgressBar> {
+    // Drawn on stderr, and only where that is a terminal.
+    let bar = ProgressBar::with_draw_target(Some(rounds as u64), ProgressDrawTarget::stderr());
+    bar.set_style(ProgressStyle::with_template(
+        "{bar:40} round {pos} of {len}, {eta} left (Ctrl-C keeps what there is)",
+    )?);
+    bar.tick();
+    Ok(bar)
+}
+
+fn parse_set(text: &str) -> Result<&'static str, String> {
+    let known = Algorithm::ALL.into_iter().find(|set| set.name() == text);
+    known.map(Algorithm::set_name).ok_or_else(|| "expected mayo1, mayo2, mayo3 or mayo5".into())
+}
+
+fn parse_rounds(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&rounds| rounds > 0).ok_or_else(|| "expected a number of rounds, at least 1".into())
+}
+
+/// Bytes of a message.
+pub(crate) const MESSAGE_BYTES: usize = 32;
+/// Signatures that verifying walks through.
+pub(crate) const SIGNATURES: usize = 16;
+/// Rounds of a first look.
+const QUICK_ROUNDS: usize = 15;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// aioli, but every signature has a wrong bit.
+    struct Planted(Box<dyn Scheme>);
+
+    impl Scheme for Planted {
+        fn label(&self) -> Label {
+            Label { implementation: "planted".into(), ..self.0.label() }
+        }
+
+        fn keypair(&self) -> Result<Keypair> {
+            self.0.keypair()
+        }
+
+        fn sign(&self, key: &Keypair, message: &[u8]) -> Result<Vec<u8>> {
+            let mut signature = self.0.sign(key, message)?;
+            signature[0] ^= 0x10;
+            Ok(signature)
+        }
+
+        fn verify(&self, public_key: &[u8], message: &[u8], signature: &[u8]) -> bool {
+            self.0.verify(public_key, message, signature)
+        }
+
+        fn operations(&self) -> Result<Vec<Operation>> {
+            self.0.operations()
+        }
+    }
+
+    /// Accepts everything.
+    struct Gullible(Box<dyn Scheme>);
+
+    impl Scheme for Gullible {
+        fn label(&self) -> Label {
+            self.0.label()
+        }
+
+        fn keypair(&self) -> Result<Keypair> {
+            self.0.keypair()
+        }
+
+        fn sign(&self, key: &Keypair, message: &[u8]) -> Result<Vec<u8>> {
+            self.0.sign(key, message)
+        }
+
+        fn verify(&self, _: &[u8], _: &[u8], _: &[u8]) -> bool {
+            true
+        }
+
+        fn operations(&self) -> Result<Vec<Operation>> {
+            self.0.operations()
+        }
+    }
+
+    fn ours() -> Box<dyn Scheme> {
+        aioli::scheme(Algorithm::Mayo2Round2, Kind::Portable)
+    }
+
+    #[test]
+    fn the_gate_lets_the_correct_pass() {
+        agree(&*ours(), &*ours()).unwrap();
+        for peer in peers_of(Algorithm::Mayo1Round2).unwrap() {
+            agree(&*aioli::scheme(Algorithm::Mayo1Round2, Kind::best()), &*peer).unwrap();
+        }
+        for scheme in for_scale().unwrap() {
+            agree(&*scheme, &*scheme).unwrap();
+        }
+        known_answer(Algorithm::Mayo2, Kind::best()).unwrap();
+    }
+
+    #[test]
+    fn the_gate_catches_a_wrong_signature() {
+        let error = agree(&*ours(), &Planted(ours())).unwrap_err().to_string();
+        assert!(error.contains("does not accept a signature of planted"), "{error}");
+    }
+
+    #[test]
+    fn the_gate_catches_a_verifier_that_accepts_anything() {
+        let error = agree(&*ours(), &Gullible(ours())).unwrap_err().to_string();
+        assert!(error.contains("accepts a signature of another message"), "{error}");
+    }
+}

@@ -1,0 +1,152 @@
+//! aioli itself, on a given backend.
+
+use super::{Keypair, MESSAGE_BYTES, SIGNATURES, Scheme, round_number};
+use crate::measure::Operation;
+use crate::random::Random;
+use crate::record::{Label, version};
+use aioli::backend::{Backend, Kind, Portable};
+use aioli::params::{PUBLIC_SEED_BYTES, ParameterSet};
+use aioli::{Algorithm, MessageDigest, Signature, SigningKey, VerifyingKey, hazmat, with_set};
+use anyhow::{Context, Result, anyhow};
+use std::hint::black_box;
+use std::marker::PhantomData;
+
+/// A set on a backend.
+pub(crate) fn scheme(algorithm: Algorithm, kind: Kind) -> Box<dyn Scheme> {
+    with_set!(algorithm, P => Box::new(Aioli::<P> { kind, set: PhantomData }))
+}
+
+struct Aioli<P> {
+    kind: Kind,
+    set: PhantomData<P>,
+}
+
+impl<P: ParameterSet> Aioli<P> {
+    fn sign_with(&self, key: &SigningKey<P>, message: &[u8]) -> Result<Signature<P>> {
+        Ok(hazmat::sign(self.kind, key, &MessageDigest::of(message), &randomizer::<P>()[..P::SALT_BYTES])?)
+    }
+}
+
+impl<P: ParameterSet> Scheme for Aioli<P> {
+    fn label(&self) -> Label {
+        Label {
+            implementation: "aioli".into(),
+            version: version("aioli"),
+            backend: self.kind.name().into(),
+            set: P::ALGORITHM.set_name().into(),
+            round: Some(round_number(P::ALGORITHM)),
+        }
+    }
+
+    fn keypair(&self) -> Result<Keypair> {
+        let key = fresh_key::<P>()?;
+        let public = hazmat::verifying_key(self.kind, &key);
+        Ok(Keypair { secret: key.as_ref().to_vec(), public: public.as_ref().to_vec() })
+    }
+
+    fn sign(&self, key: &Keypair, message: &[u8]) -> Result<Vec<u8>> {
+        Ok(self.sign_with(&SigningKey::try_from(&key.secret[..])?, message)?.as_ref().to_vec())
+    }
+
+    fn verify(&self, public_key: &[u8], message: &[u8], signature: &[u8]) -> bool {
+        let (Ok(key), Ok(signature)) = (VerifyingKey::<P>::try_from(public_key), Signature::try_from(signature)) else {
+            return false;
+        };
+        hazmat::verify(self.kind, &key, &MessageDigest::of(message), &signature).is_ok()
+    }
+
+    fn operations(&self) -> Result<Vec<Operation>> {
+        let kind = self.kind;
+        let key = fresh_key::<P>()?;
+        let public_key = hazmat::verifying_key(kind, &key);
+        let expanded = hazmat::expand_signing_key(kind, &key);
+        let expanded_public = hazmat::expand_verifying_key(kind, &public_key);
+        let signed = (0..SIGNATURES)
+            .map(|_| {
+                let message = Random::bytes::<MESSAGE_BYTES>();
+                Ok((message, self.sign_with(&key, &message)?))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let (mut next, mut next_expanded) = (signed.clone().into_iter().cycle(), signed.into_iter().cycle());
+        let (expand_key, expand_public_key) = (key.clone(), public_key);
+        Ok(vec![
+            Operation::new("keygen", move || {
+                black_box(hazmat::verifying_key(kind, &fresh_key::<P>()?));
+                Ok(())
+            }),
+            expand_p(kind, *public_key.as_ref().first_chunk().context("a public key begins with a seed")?, P::P_BYTES)?,
+            Operation::new("expand_sk", move || {
+                black_box(hazmat::expand_signing_key(kind, &expand_key));
+                Ok(())
+            }),
+            Operation::new("expand_pk", move || {
+                black_box(hazmat::expand_verifying_key(kind, &expand_public_key));
+                Ok(())
+            }),
+            Operation::new("sign", move || {
+                let digest = MessageDigest::of(&Random::bytes::<MESSAGE_BYTES>());
+                black_box(hazmat::sign(kind, &key, &digest, &randomizer::<P>()[..P::SALT_BYTES])?);
+                Ok(())
+            }),
+            Operation::new("verify", move || {
+                let (message, signature) = next.next().context("there are signatures")?;
+                Ok(hazmat::verify(kind, &public_key, &MessageDigest::of(&message), &signature)?)
+            }),
+            Operation::new("sign_expanded", move || {
+                let digest = MessageDigest::of(&Random::bytes::<MESSAGE_BYTES>());
+                black_box(hazmat::sign_expanded(kind, &expanded, &digest, &randomizer::<P>()[..P::SALT_BYTES])?);
+                Ok(())
+            }),
+            Operation::new("verify_expanded", move || {
+                let (message, signature) = next_expanded.next().context("there are signatures")?;
+                Ok(hazmat::verify_expanded(kind, &expanded_public, &MessageDigest::of(&message), &signature)?)
+            }),
+        ])
+    }
+}
+
+/// A fresh secret key.
+pub(super) fn fresh_key<P: ParameterSet>() -> Result<SigningKey<P>> {
+    let mut seed = [0; MAX_SEED_BYTES];
+    let seed = &mut seed[..P::SECRET_KEY_BYTES];
+    Random::fill(seed);
+    Ok(SigningKey::try_from(&*seed)?)
+}
+
+/// A fresh randomizer in its first `SALT_BYTES`.
+fn randomizer<P: ParameterSet>() -> [u8; MAX_SEED_BYTES] {
+    let mut randomizer = [0; MAX_SEED_BYTES];
+    Random::fill(&mut randomizer[..P::SALT_BYTES]);
+    randomizer
+}
+
+/// The key stream of P1 and P2, the yardstick of everything else.
+fn expand_p(kind: Kind, seed: [u8; PUBLIC_SEED_BYTES], bytes: usize) -> Result<Operation> {
+    let unavailable = || anyhow!(aioli::Error::UnavailableBackend(kind));
+    Ok(match kind {
+        Kind::Portable => expand_p_on(Portable::detect(), seed, bytes),
+        #[cfg(target_arch = "x86_64")]
+        Kind::Avx2 => expand_p_on(aioli::backend::Avx2::detect().ok_or_else(unavailable)?, seed, bytes),
+        #[cfg(target_arch = "x86_64")]
+        Kind::Gfni256 => expand_p_on(aioli::backend::Gfni256::detect().ok_or_else(unavailable)?, seed, bytes),
+        #[cfg(target_arch = "x86_64")]
+        Kind::Gfni512 => expand_p_on(aioli::backend::Gfni512::detect().ok_or_else(unavailable)?, seed, bytes),
+        _ => return Err(unavailable()),
+    })
+}
+
+fn expand_p_on<B: Backend>(b: B, seed: [u8; PUBLIC_SEED_BYTES], bytes: usize) -> Operation {
+    // Whole cache lines, as inside the operations: wide stores do not straddle two.
+    let mut memory = vec![0; bytes + ALIGNMENT];
+    let start = memory.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
+    Operation::new("expand_p", move || {
+        let p = &mut memory[start..][..bytes];
+        hazmat::expand_p(b, &seed, p);
+        black_box(p);
+        Ok(())
+    })
+}
+
+/// The longest secret key, and the longest salt.
+const MAX_SEED_BYTES: usize = 40;
+const ALIGNMENT: usize = 64;

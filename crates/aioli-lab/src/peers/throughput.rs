@@ -1,0 +1,100 @@
+//! Batches on one thread and on all cores: `aioli::batch`, which runs on the fastest backend.
+
+use super::{MESSAGE_BYTES, aioli::fresh_key};
+use crate::measure::Operation;
+use crate::random::Random;
+use aioli::params::ParameterSet;
+use aioli::{Algorithm, SigningKey, VerifyingKey, batch, with_set};
+use anyhow::{Result, ensure};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// The batches, by name; the number of threads stands at the end of the name of an operation.
+pub(super) const BATCHES: [&str; 3] = ["verify_many_one_key", "verify_many_many_keys", "sign_many"];
+
+/// The name of a batch's operation on so many threads.
+pub(super) fn name(batch: &str, threads: usize) -> String {
+    let plural = if threads == 1 { "" } else { "s" };
+    format!("{batch}_{threads}_thread{plural}")
+}
+
+/// The batches of a set on one thread and on all cores; times are for one item.
+///
+/// `sign_many` draws its randomness from the operating system.
+pub(super) fn operations(algorithm: Algorithm) -> Result<Vec<Operation>> {
+    let mut threads = vec![1, std::thread::available_parallelism()?.get()];
+    threads.dedup();
+    let mut operations = Vec::new();
+    for threads in threads {
+        let pool = Rc::new(ThreadPoolBuilder::new().num_threads(threads).build()?);
+        with_set!(algorithm, P => operations.extend(on_pool::<P>(&pool, threads)?));
+    }
+    Ok(operations)
+}
+
+fn on_pool<P: ParameterSet>(pool: &Rc<ThreadPool>, threads: usize) -> Result<[Operation; 3]> {
+    let key = fresh_key::<P>()?;
+    let one_key = signed::<P>(std::iter::repeat_n(key.clone(), ITEMS).collect())?;
+    let many_keys = signed::<P>((0..ITEMS).map(|_| fresh_key::<P>()).collect::<Result<_>>()?)?;
+    let messages: Vec<_> = (0..ITEMS).map(|_| Random::bytes::<MESSAGE_BYTES>()).collect();
+    let verify = |batch, items: Arc<[Signed<P>]>| {
+        operation(pool, name(batch, threads), move || {
+            let items: Vec<_> = items
+                .iter()
+                .map(|item| batch::Item { key: &item.key, message: &item.message, signature: &item.signature })
+                .collect();
+            batch::verify_many(&items).into_iter().try_for_each(|result| Ok(result?))
+        })
+    };
+    Ok([
+        verify(BATCHES[0], one_key),
+        verify(BATCHES[1], many_keys),
+        operation(pool, name(BATCHES[2], threads), move || {
+            let signatures = batch::sign_many(&key, &messages);
+            ensure!(signatures.iter().all(Result::is_ok), "a signature of the batch failed");
+            Ok(())
+        }),
+    ])
+}
+
+fn operation(pool: &Rc<ThreadPool>, name: String, run: impl Fn() -> Result<()> + Send + Sync + 'static) -> Operation {
+    let pool = Rc::clone(pool);
+    Operation { name, items: ITEMS as u32, run: Box::new(move || pool.install(&run)) }
+}
+
+/// A message and its signature.
+struct Signed<P: ParameterSet> {
+    key: VerifyingKey<P>,
+    message: [u8; MESSAGE_BYTES],
+    signature: Vec<u8>,
+}
+
+fn signed<P: ParameterSet>(keys: Vec<SigningKey<P>>) -> Result<Arc<[Signed<P>]>> {
+    keys.into_iter()
+        .map(|key| {
+            let message = Random::bytes();
+            let signature = key.sign_deterministic(&message)?.as_ref().to_vec();
+            Ok(Signed { key: key.verifying_key(), message, signature })
+        })
+        .collect()
+}
+
+/// Items in a batch.
+const ITEMS: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_batch_succeeds_on_every_number_of_threads() {
+        let mut operations = operations(Algorithm::Mayo2).unwrap();
+        let names: Vec<&str> = operations.iter().map(|operation| &*operation.name).collect();
+        for batch in BATCHES {
+            assert!(names.contains(&&*name(batch, 1)), "{names:?}");
+        }
+        assert_eq!(names.len() % BATCHES.len(), 0);
+        operations.iter_mut().for_each(|operation| (operation.run)().unwrap());
+    }
+}

@@ -1,0 +1,251 @@
+//! The left product on AVX2: products of two rows of X at a time, looked up in registers.
+//!
+//! **Idea.** `vpshufb` looks up 32 nibbles in a table of 16 bytes, and a byte has room for two products: with the table
+//! whose entry e is `a e` in the low and `b e` in the high nibble, one instruction multiplies 32 elements of the operand
+//! by the coefficients of two rows of X. A tile of 32 bytes is split once into its low and its high nibbles, so two
+//! accumulators serve a pair of rows; only at the end of the tile are they sorted into the two rows of the product:
+//!
+//! ```text
+//! operand       h3 l3 h2 l2 h1 l1 h0 l0     two elements a byte
+//! low nibbles    . l3  . l2  . l1  . l0  -> table(a, b) -> bl al bl al bl al bl al   low accumulator
+//! high nibbles   . h3  . h2  . h1  . h0  -> table(a, b) -> bh ah bh ah bh ah bh ah   high accumulator
+//! row of a      ah al of each byte          row of b      bh bl of each byte
+//! ```
+//!
+//! X is secret, so no table is fetched by a coefficient. All of them are computed first: a table is linear in the four
+//! multiples 1, x, x^2, x^3 times the coefficient pair, and a shuffle by a constant spreads those four bytes.
+//!
+//! **Bound.** Two shuffles and two XORs for 128 multiply-accumulates: 128 a cycle where two shuffles and four vector
+//! instructions start in one (Zen 3 to 5), 96 where three do (Ice Lake and later). The tables cost about two cycles
+//! for each pair of coefficients.
+//!
+//! **Wanted.** In the loop `vbroadcasti128` from memory, `vpshufb`, `vpxor` and nothing else; no accumulator in memory.
+//!
+//! **Quirks.** The last tile overlaps the one before it and its accumulators are masked, so no byte beyond a row is
+//! touched; so are the loads that the diagonal cuts, which begin in the row above it.
+
+use crate::backend::{MAX_ROWS, portable};
+use crate::memory::wipe;
+use crate::packed::{Coefficients, Rows};
+use core::arch::x86_64::*;
+
+/// See [`Backend::left_product`](crate::backend::Backend::left_product).
+#[target_feature(enable = "avx2")]
+pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+    assert!(x.rows() <= MAX_ROWS && x.columns() == rows.count(), "shape of a left product");
+    let row_bytes = rows.row_bytes();
+    if row_bytes < TILE || x.rows() == 0 {
+        return portable::left_product(x, rows, out, stride);
+    }
+    let pairs = x.rows().div_ceil(2);
+    let mut tables = [_mm_setzero_si128(); BLOCK * MAX_PAIRS];
+    for first in (0..rows.count()).step_by(BLOCK) {
+        let count = BLOCK.min(rows.count() - first);
+        build_tables(x, first, count, &mut tables);
+        // Nothing of the block lies to the left of its first row.
+        let mut column = first * rows.step() / TILE * TILE;
+        while column < row_bytes {
+            let tile = Tile { rows, first, column: column.min(row_bytes - TILE), new_from: column };
+            for (group, pairs) in groups(pairs) {
+                let (tables, out) = (&tables[group * count..][..pairs * count], &mut out[2 * group * stride..]);
+                let x_rows = (x.rows() - 2 * group).min(2 * pairs);
+                match pairs {
+                    1 => tile.add_product::<1>(tables, x_rows, out, stride),
+                    2 => tile.add_product::<2>(tables, x_rows, out, stride),
+                    3 => tile.add_product::<3>(tables, x_rows, out, stride),
+                    4 => tile.add_product::<4>(tables, x_rows, out, stride),
+                    5 => tile.add_product::<5>(tables, x_rows, out, stride),
+                    _ => tile.add_product::<GROUP>(tables, x_rows, out, stride),
+                }
+            }
+            column += TILE;
+        }
+    }
+    tables[..pairs * BLOCK.min(rows.count())].fill(_mm_setzero_si128());
+    zeroize::optimization_barrier(&tables);
+}
+
+/// A column of the operand, one register wide, in the rows of a block.
+struct Tile<'a> {
+    rows: Rows<'a>,
+    /// The first row of the block.
+    first: usize,
+    /// The byte of row 0 that the tile begins below.
+    column: usize,
+    /// Bytes before this one were in the tile before.
+    new_from: usize,
+}
+
+impl Tile<'_> {
+    /// Adds the product of a group of `PAIRS` pairs of rows of X, the last one perhaps without its second.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn add_product<const PAIRS: usize>(&self, tables: &[Table], x_rows: usize, out: &mut [u8], stride: usize) {
+        let (bytes, step, row_bytes) = (self.rows.bytes(), self.rows.step(), self.rows.row_bytes());
+        let nibbles = _mm256_set1_epi8(15);
+        let mut low = [_mm256_setzero_si256(); PAIRS];
+        let mut high = low;
+        let mut start = self.first * step;
+        // Wraps where the tile begins before the row; what is read then begins in the row above.
+        let mut at = (self.rows.offset(self.first) + self.column).wrapping_sub(start);
+        for tables in tables.as_chunks::<PAIRS>().0 {
+            let tile = if start <= self.column {
+                load(bytes, at)
+            } else {
+                let gap = start - self.column;
+                if gap >= TILE {
+                    break;
+                }
+                _mm256_and_si256(load(bytes, at), from(gap))
+            };
+            let tile_low = _mm256_and_si256(tile, nibbles);
+            let tile_high = _mm256_and_si256(_mm256_srli_epi16::<4>(tile), nibbles);
+            for p in 0..PAIRS {
+                let table = _mm256_broadcastsi128_si256(tables[p]);
+                low[p] = _mm256_xor_si256(low[p], _mm256_shuffle_epi8(table, tile_low));
+                high[p] = _mm256_xor_si256(high[p], _mm256_shuffle_epi8(table, tile_high));
+            }
+            at = at.wrapping_add(row_bytes - start).wrapping_sub(step);
+            start += step;
+        }
+        let new = from(self.new_from - self.column);
+        for p in 0..PAIRS {
+            let low_of_high = _mm256_slli_epi16::<4>(_mm256_and_si256(high[p], nibbles));
+            let first = _mm256_or_si256(_mm256_and_si256(low[p], nibbles), low_of_high);
+            let high_of_low = _mm256_and_si256(_mm256_srli_epi16::<4>(low[p]), nibbles);
+            let second = _mm256_or_si256(_mm256_andnot_si256(nibbles, high[p]), high_of_low);
+            add(&mut out[2 * p * stride + self.column..], _mm256_and_si256(first, new));
+            if 2 * p + 1 < x_rows {
+                add(&mut out[(2 * p + 1) * stride + self.column..], _mm256_and_si256(second, new));
+            }
+        }
+    }
+}
+
+/// The products of two coefficients with each element.
+type Table = __m128i;
+
+/// Computes the tables of the columns `first .. first + count` of X, those of a group of pairs of rows together.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn build_tables(x: Coefficients<'_>, first: usize, count: usize, tables: &mut [Table]) {
+    let pairs = x.rows().div_ceil(2);
+    let mut elements = [0; TILE];
+    let mut multiples = [[0; 8]; 16];
+    for i in 0..count {
+        elements[..x.rows()].copy_from_slice(x.of_row(first + i));
+        // Both coefficients of a pair in the low byte of 16 bits, then 1, x, x^2, x^3 times them in 32 bits, then these
+        // four and (after a byte that nobody asks for) 1 + x, .., x^2 + x^3 times them in 64 bits.
+        let pair = _mm256_maddubs_epi16(load(&elements, 0), _mm256_set1_epi16(0x1001));
+        let pair_2 = double(pair);
+        let pair_4 = double(pair_2);
+        let ones = _mm256_or_si256(pair, _mm256_slli_epi16::<8>(pair_2));
+        let fours = _mm256_or_si256(pair_4, _mm256_slli_epi16::<8>(double(pair_4)));
+        let halves = [_mm256_unpacklo_epi16(ones, fours), _mm256_unpackhi_epi16(ones, fours)];
+        for (multiples, four) in multiples.chunks_exact_mut(8).zip(halves) {
+            let sums = _mm256_xor_si256(four, _mm256_slli_epi32::<8>(four));
+            store(&mut multiples.as_flattened_mut()[..TILE], _mm256_unpacklo_epi32(four, sums));
+            store(&mut multiples.as_flattened_mut()[TILE..], _mm256_unpackhi_epi32(four, sums));
+        }
+        for (group, group_pairs) in groups(pairs) {
+            let tables = &mut tables[group * count + i * group_pairs..][..group_pairs];
+            for (p, table) in (group..).zip(tables) {
+                // The unpacking works within 16 bytes: pairs 0, 1, 8, 9, 2, 3, 10, 11, 4, ...
+                let multiples = multiples[p % 8 / 2 * 4 + p / 8 * 2 + p % 2];
+                let multiples = _mm_cvtsi64_si128(i64::from_le_bytes(multiples));
+                let by_low = _mm_shuffle_epi8(multiples, constant(&SPREAD_LOW));
+                let by_high = _mm_shuffle_epi8(multiples, constant(&SPREAD_HIGH));
+                *table = _mm_xor_si128(by_low, by_high);
+            }
+        }
+    }
+    wipe(&mut elements);
+    wipe(multiples.as_flattened_mut());
+}
+
+/// x times the elements in all bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn double(elements: __m256i) -> __m256i {
+    let carry = _mm256_and_si256(_mm256_srli_epi16::<3>(elements), _mm256_set1_epi8(0x11));
+    let shifted = _mm256_and_si256(_mm256_add_epi8(elements, elements), _mm256_set1_epi8(0xee_u8 as i8));
+    _mm256_xor_si256(shifted, _mm256_xor_si256(carry, _mm256_add_epi8(carry, carry)))
+}
+
+/// The first pair and the number of pairs of each group, as few groups as can be and of nearly the same size.
+#[inline(always)]
+fn groups(pairs: usize) -> impl Iterator<Item = (usize, usize)> {
+    let first = if pairs > GROUP { pairs.div_ceil(2) } else { pairs };
+    [(0, first), (first, pairs - first)].into_iter().filter(|&(_, pairs)| pairs > 0)
+}
+
+/// All ones in the bytes from `start` to the end of a register.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn from(start: usize) -> __m256i {
+    load(&WINDOW, TILE - start)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load(bytes: &[u8], at: usize) -> __m256i {
+    let bytes: &[u8; TILE] = bytes[at..].first_chunk().expect("a whole tile");
+    // SAFETY: the reference is to as many bytes as are read.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn constant(table: &[u8; 16]) -> __m128i {
+    // SAFETY: the reference is to as many bytes as are read.
+    unsafe { _mm_loadu_si128(table.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store(bytes: &mut [u8], value: __m256i) {
+    let bytes: &mut [u8; TILE] = bytes.first_chunk_mut().expect("a whole tile");
+    // SAFETY: the reference is to as many bytes as are written.
+    unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), value) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn add(out: &mut [u8], value: __m256i) {
+    let sum = _mm256_xor_si256(load(out, 0), value);
+    store(out, sum);
+}
+
+/// Bytes of a tile: one register.
+const TILE: usize = 32;
+/// Pairs of rows whose accumulators stay in twelve of the sixteen registers.
+const GROUP: usize = 6;
+const MAX_PAIRS: usize = MAX_ROWS / 2;
+const _: () = assert!(MAX_ROWS.is_multiple_of(2) && MAX_PAIRS <= 2 * GROUP);
+/// Rows of the operand whose tables are in memory at a time, 15 KiB of them at most.
+const BLOCK: usize = 80;
+/// For each element e, where its bits 0 and 1 times a pair stand among the multiples; the high bit stands for zero.
+const SPREAD_LOW: [u8; 16] = spread(0, [0x80, 0, 1, 5]);
+/// The same for the bits 2 and 3.
+const SPREAD_HIGH: [u8; 16] = spread(2, [0x80, 2, 3, 7]);
+
+const fn spread(shift: usize, places: [u8; 4]) -> [u8; 16] {
+    let mut table = [0; 16];
+    let mut e = 0;
+    while e < 16 {
+        table[e] = places[e >> shift & 3];
+        e += 1;
+    }
+    table
+}
+
+/// What masks are windows of.
+const WINDOW: [u8; 2 * TILE] = {
+    let mut window = [0; 2 * TILE];
+    let mut i = TILE;
+    while i < 2 * TILE {
+        window[i] = 0xff;
+        i += 1;
+    }
+    window
+};

@@ -1,0 +1,432 @@
+//! Keys that other software can read: SubjectPublicKeyInfo and PKCS#8, as DER, PEM and encrypted PEM.
+//!
+//! All key types implement RustCrypto's traits, re-exported here, with the identifiers of the Open Quantum Safe
+//! provider ([`Identifiers::OQS`]):
+//!
+//! ```
+//! use aioli::mayo1::{SigningKey, VerifyingKey};
+//! use aioli::pkcs8::{DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey, LineEnding};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let key = SigningKey::generate()?;
+//! let private_pem = key.to_pkcs8_pem(LineEnding::LF)?;
+//! let public_pem = key.verifying_key().to_public_key_pem(LineEnding::LF)?;
+//! assert_eq!(SigningKey::from_pkcs8_pem(&private_pem)?.verifying_key(), VerifyingKey::from_public_key_pem(&public_pem)?);
+//! # Ok(()) }
+//! ```
+//!
+//! The traits' errors say little. [`Identifiers::decode_private_key`] and [`Identifiers::decode_public_key`] take a
+//! file of any of these formats, choose the set by the identifier in it, and say what was wrong ([`FormatError`]):
+//!
+//! ```
+//! use aioli::pkcs8::{EncodePublicKey, Identifiers, LineEnding, ObjectIdentifier};
+//! use aioli::{Algorithm, any};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // An organisation with an arc of its own:
+//! let identifiers = Identifiers::OQS.with(Algorithm::Mayo1, ObjectIdentifier::new("1.3.6.1.4.1.99999.1")?);
+//! let key = any::SigningKey::generate(Algorithm::Mayo1)?.verifying_key();
+//! let pem = identifiers.encode(&key).to_public_key_pem(LineEnding::LF)?;
+//! assert_eq!(identifiers.decode_public_key(pem.as_bytes())?, key);
+//! # Ok(()) }
+//! ```
+//!
+//! A private key is written as PKCS#8 v1 whose OCTET STRING holds an inner OCTET STRING of seed and public key, the
+//! provider's form. Read are this, an inner OCTET STRING of the seed alone, and `[0] IMPLICIT` seed, which pq-mayo
+//! writes. A public key that comes with the seed, there or in PKCS#8 v2's field, must be the seed's own.
+//!
+//! Encryption is PBES2 with scrypt (N = 2^14, r = 8, p = 1: the most that OpenSSL's limit of 32 MiB lets it read) and
+//! AES-256 in CBC mode; decryption also knows PBKDF2, AES-128 and GCM. A file says how much time and memory its
+//! decryption takes: `decode_private_key` has limits to that, the traits' methods have not, so keep files from
+//! strangers away from them.
+
+use crate::algorithm::Algorithm;
+use crate::any;
+use crate::params::ParameterSet;
+use crate::{Error, SigningKey, VerifyingKey};
+use ::pkcs8::der::asn1::{AnyRef, BitStringRef, OctetStringRef};
+use ::pkcs8::der::pem::PemLabel;
+use ::pkcs8::der::{self, Decode, Encode, Tag, TagNumber, Tagged};
+use ::pkcs8::pkcs5::pbes2::Kdf;
+use ::pkcs8::pkcs5::{self, EncryptionScheme};
+use ::pkcs8::spki::{self, AlgorithmIdentifierRef};
+use ::pkcs8::{EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef, SubjectPublicKeyInfo, SubjectPublicKeyInfoRef};
+use alloc::vec::Vec;
+use zeroize::Zeroizing;
+
+pub use ::pkcs8;
+pub use ::pkcs8::{
+    DecodePrivateKey, DecodePublicKey, Document, EncodePrivateKey, EncodePublicKey, LineEnding, ObjectIdentifier,
+    SecretDocument,
+};
+
+/// The object identifier of every set.
+///
+/// MAYO has no standard identifiers yet. Those of the Open Quantum Safe provider are experimental and change with the
+/// algorithm; start from [`OQS`](Self::OQS) and replace them by [`with`](Self::with) to use others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identifiers([ObjectIdentifier; Algorithm::ALL.len()]);
+
+impl Identifiers {
+    /// The Open Quantum Safe provider's.
+    pub const OQS: Self = Self([
+        ObjectIdentifier::new_unwrap("1.3.9999.8.1.5"),
+        ObjectIdentifier::new_unwrap("1.3.9999.8.2.5"),
+        ObjectIdentifier::new_unwrap("1.3.9999.8.3.5"),
+        ObjectIdentifier::new_unwrap("1.3.9999.8.5.5"),
+        ObjectIdentifier::new_unwrap("1.3.9999.8.1.3"),
+        ObjectIdentifier::new_unwrap("1.3.9999.8.2.3"),
+        ObjectIdentifier::new_unwrap("1.3.9999.8.3.3"),
+        ObjectIdentifier::new_unwrap("1.3.9999.8.5.3"),
+    ]);
+
+    /// The same, but with this identifier for `algorithm`. It should differ from those of the other sets: where two
+    /// share one, it reads as the first of them in [`Algorithm::ALL`].
+    #[must_use]
+    pub const fn with(mut self, algorithm: Algorithm, identifier: ObjectIdentifier) -> Self {
+        self.0[algorithm as usize] = identifier;
+        self
+    }
+
+    /// The identifier of a set.
+    pub const fn get(&self, algorithm: Algorithm) -> ObjectIdentifier {
+        self.0[algorithm as usize]
+    }
+
+    /// The set of an identifier.
+    ///
+    /// # Errors
+    ///
+    /// [`FormatError::UnknownIdentifier`].
+    pub fn algorithm(&self, identifier: ObjectIdentifier) -> Result<Algorithm, Error> {
+        let known = Algorithm::ALL.into_iter().find(|&algorithm| self.get(algorithm) == identifier);
+        known.ok_or(FormatError::UnknownIdentifier(identifier).into())
+    }
+
+    /// A key of [`any`] together with these identifiers, ready to be written by [`EncodePublicKey`] or
+    /// [`EncodePrivateKey`].
+    pub const fn encode<'a, K>(&'a self, key: &'a K) -> WithIdentifiers<'a, K> {
+        WithIdentifiers { identifiers: self, key }
+    }
+
+    /// Reads a public key from the contents of a file, PEM or DER.
+    ///
+    /// To go on with a typed key: `mayo1::VerifyingKey::try_from(key)`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::KeyFormat`]; [`Error::Length`] if the raw key is not as long as its set's.
+    pub fn decode_public_key(&self, file: &[u8]) -> Result<any::VerifyingKey, Error> {
+        let document = match pem(file) {
+            Some(pem) => {
+                let (label, document) = Document::from_pem(pem).map_err(FormatError::Encoding)?;
+                check_label(label, &[SubjectPublicKeyInfoRef::PEM_LABEL])?;
+                Some(document)
+            }
+            None => None,
+        };
+        let der = document.as_ref().map_or(file, Document::as_bytes);
+        self.read_public_key(&SubjectPublicKeyInfoRef::from_der(der).map_err(FormatError::Encoding)?)
+    }
+
+    /// Reads a private key from the contents of a file, PEM or DER, encrypted or not. The passphrase is not used if
+    /// the file is not encrypted.
+    ///
+    /// To go on with a typed key: `mayo1::SigningKey::try_from(key)`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::KeyFormat`], [`FormatError::Encrypted`] there if a passphrase is needed; [`Error::Length`] if a seed or
+    /// a public key in the file is not as long as its set's.
+    pub fn decode_private_key(&self, file: &[u8], passphrase: Option<&[u8]>) -> Result<any::SigningKey, Error> {
+        let document = match pem(file) {
+            Some(pem) => {
+                let (label, document) = SecretDocument::from_pem(pem).map_err(FormatError::Encoding)?;
+                check_label(label, &[PrivateKeyInfoRef::PEM_LABEL, EncryptedPrivateKeyInfoRef::PEM_LABEL])?;
+                Some(document)
+            }
+            None => None,
+        };
+        let der = document.as_ref().map_or(file, SecretDocument::as_bytes);
+        // EncryptedPrivateKeyInfo, without its demand that the scheme be a known one.
+        match SubjectPublicKeyInfo::<AnyRef<'_>, &OctetStringRef>::from_der(der) {
+            Ok(encrypted) => {
+                let passphrase = passphrase.ok_or(FormatError::Encrypted)?;
+                let scheme = EncryptionScheme::try_from(encrypted.algorithm)
+                    .map_err(|_| FormatError::UnsupportedEncryption(encrypted.algorithm.oid))?;
+                let plain = decrypt(&scheme, passphrase, encrypted.subject_public_key.as_bytes())?;
+                // What a wrong passphrase makes may still have valid padding, but not the structure of a key.
+                let info = PrivateKeyInfoRef::from_der(&plain).map_err(|_| FormatError::Decryption)?;
+                self.read_private_key(&info)
+            }
+            Err(_) => self.read_private_key(&PrivateKeyInfoRef::from_der(der).map_err(FormatError::Encoding)?),
+        }
+    }
+
+    fn identified(&self, identifier: &AlgorithmIdentifierRef<'_>) -> Result<Algorithm, Error> {
+        let algorithm = self.algorithm(identifier.oid)?;
+        match identifier.parameters {
+            None => Ok(algorithm),
+            Some(_) => Err(FormatError::Parameters.into()),
+        }
+    }
+
+    fn read_public_key(&self, info: &SubjectPublicKeyInfoRef<'_>) -> Result<any::VerifyingKey, Error> {
+        let algorithm = self.identified(&info.algorithm)?;
+        let bytes = info.subject_public_key.as_bytes().ok_or(FormatError::UnusedBits)?;
+        public_key(algorithm, bytes)
+    }
+
+    fn read_private_key(&self, info: &PrivateKeyInfoRef<'_>) -> Result<any::SigningKey, Error> {
+        let algorithm = self.identified(&info.algorithm)?;
+        let form = AnyRef::from_der(info.private_key.as_bytes()).map_err(|_| FormatError::PrivateKeyForm)?;
+        let (seed, appended) = match form.tag() {
+            Tag::OctetString => {
+                form.value().split_at_checked(algorithm.secret_key_bytes()).unwrap_or((form.value(), &[]))
+            }
+            PQ_MAYO_SEED => (form.value(), &[][..]),
+            _ => return Err(FormatError::PrivateKeyForm.into()),
+        };
+        let field = info.public_key.map(|field| field.as_bytes().ok_or(FormatError::UnusedBits)).transpose()?;
+        // Nothing but a public key tells pq-mayo's interim MAYO_2 from round 2's.
+        if algorithm == Algorithm::Mayo2Round2 && form.tag() == PQ_MAYO_SEED && field.is_none() {
+            return Err(FormatError::InterimSet.into());
+        }
+        let key = any::SigningKey::from_bytes(algorithm, seed)?;
+        let mut given = [Some(appended).filter(|bytes| !bytes.is_empty()), field].into_iter().flatten().peekable();
+        if given.peek().is_some() {
+            let expected = key.verifying_key();
+            for bytes in given {
+                if public_key(algorithm, bytes)? != expected {
+                    return Err(FormatError::PublicKeyMismatch.into());
+                }
+            }
+        }
+        Ok(key)
+    }
+}
+
+impl Default for Identifiers {
+    /// [`Identifiers::OQS`].
+    fn default() -> Self {
+        Self::OQS
+    }
+}
+
+/// A key of [`any`] and the identifiers to write it with; made by [`Identifiers::encode`].
+#[derive(Clone, Copy)]
+pub struct WithIdentifiers<'a, K> {
+    identifiers: &'a Identifiers,
+    key: &'a K,
+}
+
+impl EncodePublicKey for WithIdentifiers<'_, any::VerifyingKey> {
+    fn to_public_key_der(&self) -> spki::Result<Document> {
+        Document::try_from(SubjectPublicKeyInfoRef {
+            algorithm: AlgorithmIdentifierRef { oid: self.identifiers.get(self.key.algorithm()), parameters: None },
+            subject_public_key: BitStringRef::from_bytes(self.key.as_bytes())?,
+        })
+    }
+}
+
+impl EncodePrivateKey for WithIdentifiers<'_, any::SigningKey> {
+    fn to_pkcs8_der(&self) -> ::pkcs8::Result<SecretDocument> {
+        let (seed, public_key) = (self.key.as_bytes(), self.key.verifying_key());
+        let both = Zeroizing::new([seed, public_key.as_bytes()].concat());
+        let inner = Zeroizing::new(OctetStringRef::new(&both)?.to_der()?);
+        let oid = self.identifiers.get(self.key.algorithm());
+        let algorithm = AlgorithmIdentifierRef { oid, parameters: None };
+        SecretDocument::try_from(PrivateKeyInfoRef::new(algorithm, OctetStringRef::new(&inner)?))
+    }
+}
+
+impl EncodePublicKey for any::VerifyingKey {
+    fn to_public_key_der(&self) -> spki::Result<Document> {
+        Identifiers::OQS.encode(self).to_public_key_der()
+    }
+}
+
+impl EncodePrivateKey for any::SigningKey {
+    fn to_pkcs8_der(&self) -> ::pkcs8::Result<SecretDocument> {
+        Identifiers::OQS.encode(self).to_pkcs8_der()
+    }
+}
+
+impl<P: ParameterSet> EncodePublicKey for VerifyingKey<P> {
+    fn to_public_key_der(&self) -> spki::Result<Document> {
+        any::VerifyingKey::from(*self).to_public_key_der()
+    }
+}
+
+impl<P: ParameterSet> EncodePrivateKey for SigningKey<P> {
+    fn to_pkcs8_der(&self) -> ::pkcs8::Result<SecretDocument> {
+        any::SigningKey::from(self.clone()).to_pkcs8_der()
+    }
+}
+
+impl TryFrom<SubjectPublicKeyInfoRef<'_>> for any::VerifyingKey {
+    type Error = spki::Error;
+
+    fn try_from(info: SubjectPublicKeyInfoRef<'_>) -> spki::Result<Self> {
+        Ok(Identifiers::OQS.read_public_key(&info).map_err(::pkcs8::Error::from)?)
+    }
+}
+
+impl TryFrom<PrivateKeyInfoRef<'_>> for any::SigningKey {
+    type Error = ::pkcs8::Error;
+
+    fn try_from(info: PrivateKeyInfoRef<'_>) -> ::pkcs8::Result<Self> {
+        Ok(Identifiers::OQS.read_private_key(&info)?)
+    }
+}
+
+impl<P: ParameterSet> TryFrom<SubjectPublicKeyInfoRef<'_>> for VerifyingKey<P> {
+    type Error = spki::Error;
+
+    fn try_from(info: SubjectPublicKeyInfoRef<'_>) -> spki::Result<Self> {
+        Ok(any::VerifyingKey::try_from(info)?.try_into().map_err(::pkcs8::Error::from)?)
+    }
+}
+
+impl<P: ParameterSet> TryFrom<PrivateKeyInfoRef<'_>> for SigningKey<P> {
+    type Error = ::pkcs8::Error;
+
+    fn try_from(info: PrivateKeyInfoRef<'_>) -> ::pkcs8::Result<Self> {
+        Ok(any::SigningKey::try_from(info)?.try_into()?)
+    }
+}
+
+/// What is wrong with a key file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FormatError {
+    /// Neither PEM nor DER, or not the structure of such a key.
+    Encoding(der::Error),
+    /// PEM of something else: its label is not the expected one, which is given.
+    Label {
+        /// The label of the expected kind of file.
+        expected: &'static str,
+    },
+    /// The identifier is of no known set.
+    UnknownIdentifier(ObjectIdentifier),
+    /// The algorithm identifier has parameters.
+    Parameters,
+    /// The public key is not a whole number of bytes.
+    UnusedBits,
+    /// The private key has none of the known forms.
+    PrivateKeyForm,
+    /// The public key that is stored with the seed is not the seed's.
+    PublicKeyMismatch,
+    /// A key of the interim MAYO_2 (n = 96, o = 16, k = 4) of pq-mayo 0.6, which that crate writes with the identifier
+    /// of round 2's MAYO_2. It belongs to neither round. A seed in pq-mayo's form without its public key counts as one.
+    InterimSet,
+    /// The private key is encrypted and no passphrase was given.
+    Encrypted,
+    /// The private key is encrypted by a scheme that is not supported, or with a cost in time or memory that is not
+    /// accepted (1 GiB, ten million iterations); the scheme's identifier.
+    UnsupportedEncryption(ObjectIdentifier),
+    /// The private key cannot be decrypted: the passphrase is wrong or the file is damaged.
+    Decryption,
+}
+
+impl core::fmt::Display for FormatError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Encoding(error) => write!(f, "not a key in PEM or DER: {error}"),
+            Self::Label { expected } => write!(f, "PEM of something else: expected the label {expected}"),
+            Self::UnknownIdentifier(oid) => write!(f, "identifier {oid} is of no known MAYO set"),
+            Self::Parameters => f.write_str("algorithm identifier has parameters; MAYO's has none"),
+            Self::UnusedBits => f.write_str("public key is not a whole number of bytes"),
+            Self::PrivateKeyForm => f.write_str(
+                "private key has no known form (OCTET STRING of seed and public key or of the seed, or [0] seed)",
+            ),
+            Self::PublicKeyMismatch => f.write_str("public key stored with the private key does not belong to it"),
+            Self::InterimSet => f.write_str(
+                "key of pq-mayo's interim MAYO_2 (n = 96, o = 16, k = 4), which is of neither round, under the \
+                 identifier of round 2's MAYO_2",
+            ),
+            Self::Encrypted => f.write_str("private key is encrypted and no passphrase was given"),
+            Self::UnsupportedEncryption(oid) => {
+                write!(f, "private key is encrypted by an unsupported scheme ({oid}) or at excessive cost")
+            }
+            Self::Decryption => f.write_str("private key cannot be decrypted: wrong passphrase or damaged file"),
+        }
+    }
+}
+
+impl core::error::Error for FormatError {}
+
+impl From<FormatError> for Error {
+    fn from(error: FormatError) -> Self {
+        Self::KeyFormat(error)
+    }
+}
+
+/// As much of the error as the type can hold; `Identifiers::decode_*` return all of it.
+impl From<Error> for ::pkcs8::Error {
+    fn from(error: Error) -> Self {
+        use ::pkcs8::KeyError;
+        match error {
+            Error::KeyFormat(FormatError::Encoding(error)) => Self::Asn1(error),
+            Error::KeyFormat(FormatError::UnknownIdentifier(oid)) => spki::Error::OidUnknown { oid }.into(),
+            Error::KeyFormat(FormatError::Parameters) => Self::ParametersMalformed,
+            Error::AlgorithmMismatch { given, .. } => {
+                spki::Error::OidUnknown { oid: Identifiers::OQS.get(given) }.into()
+            }
+            Error::Length { expected, given, .. } if given < expected => KeyError::TooShort.into(),
+            Error::Length { .. } => KeyError::TooLong.into(),
+            _ => KeyError::Invalid.into(),
+        }
+    }
+}
+
+/// The file as text if it is PEM. DER is never text: the lengths of these keys need a byte that UTF-8 has not there.
+fn pem(file: &[u8]) -> Option<&str> {
+    core::str::from_utf8(file).ok().filter(|text| text.contains("-----BEGIN "))
+}
+
+fn check_label(label: &str, expected: &[&'static str]) -> Result<(), FormatError> {
+    match expected.contains(&label) {
+        true => Ok(()),
+        false => Err(FormatError::Label { expected: expected[0] }),
+    }
+}
+
+fn decrypt(scheme: &EncryptionScheme, passphrase: &[u8], data: &[u8]) -> Result<Zeroizing<Vec<u8>>, FormatError> {
+    let affordable = match scheme.pbes2().map(|parameters| &parameters.kdf) {
+        Some(Kdf::Scrypt(kdf)) => {
+            let blocks = u64::from(kdf.block_size) * u64::from(kdf.parallelization);
+            let bytes = kdf.cost_parameter.checked_mul(128 * blocks);
+            // Also because the crates below would panic at a cost of zero and abort where memory does not suffice.
+            kdf.cost_parameter.is_power_of_two() && bytes.is_some_and(|bytes| bytes <= MAX_SCRYPT_BYTES)
+        }
+        Some(Kdf::Pbkdf2(kdf)) => (1..=MAX_PBKDF2_ITERATIONS).contains(&kdf.iteration_count),
+        _ => false,
+    };
+    if !affordable {
+        return Err(FormatError::UnsupportedEncryption(scheme.oid()));
+    }
+    scheme.decrypt(passphrase, data).map(Zeroizing::new).map_err(|error| match error {
+        pkcs5::Error::DecryptFailed => FormatError::Decryption,
+        _ => FormatError::UnsupportedEncryption(scheme.oid()),
+    })
+}
+
+fn public_key(algorithm: Algorithm, bytes: &[u8]) -> Result<any::VerifyingKey, Error> {
+    match (algorithm, bytes.len()) {
+        (Algorithm::Mayo2Round2, INTERIM_PUBLIC_KEY_BYTES) => Err(FormatError::InterimSet.into()),
+        _ => any::VerifyingKey::from_bytes(algorithm, bytes),
+    }
+}
+
+/// Tag of the seed in pq-mayo's form, `[0] IMPLICIT OCTET STRING`.
+const PQ_MAYO_SEED: Tag = Tag::ContextSpecific { constructed: false, number: TagNumber(0) };
+
+/// Public key of pq-mayo's interim MAYO_2.
+const INTERIM_PUBLIC_KEY_BYTES: usize = 4368;
+
+/// Memory of scrypt, times its parallelization: enough for N = 2^20, r = 8, eight times what is recommended today.
+const MAX_SCRYPT_BYTES: u64 = 1 << 30;
+
+/// Iterations of PBKDF2, about 16 times what is recommended today.
+const MAX_PBKDF2_ITERATIONS: u32 = 10_000_000;

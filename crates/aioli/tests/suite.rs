@@ -1,0 +1,18 @@
+//! The tests of the public interface, in one binary: each of them would compile the scheme for all sets and backends
+//! again.
+
+#[path = "suite/api.rs"]
+mod api;
+#[cfg(feature = "rayon")]
+#[path = "suite/batch.rs"]
+mod batch;
+#[path = "suite/differential.rs"]
+mod differential;
+#[path = "suite/malformed.rs"]
+mod malformed;
+#[path = "suite/random.rs"]
+mod random;
+#[path = "suite/stack.rs"]
+mod stack;
+#[path = "suite/vectors.rs"]
+mod vectors;

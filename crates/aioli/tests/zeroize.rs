@@ -1,0 +1,156 @@
+//! Secrets are gone from memory that is given back.
+//!
+//! The allocator of this binary looks through every block that is freed for secrets: the seed, O in its two forms, an
+//! m-vector of Q, the first vinegar vector in its two forms. What stays on the stack it cannot see.
+#![allow(unsafe_code, reason = "a global allocator can be written in no other way")]
+
+use aioli::backend::{Backend, Kind, Portable};
+use aioli::packed::{Coefficients, Rows};
+use aioli::{Algorithm, MessageDigest, ParameterSet, SigningKey, any, hazmat, with_set};
+use shake::Shake256;
+use shake::digest::{ExtendableOutput, Update, XofReader};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::RwLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+const SECRETS: [&str; 6] = ["seed", "packed O", "O", "Q", "packed v", "v"];
+
+/// The first bytes of each of the [`SECRETS`]; zeros stand for none. In place, as writing them must not allocate.
+static PATTERNS: RwLock<[u128; SECRETS.len()]> = RwLock::new([0; SECRETS.len()]);
+/// One bit for each of the [`SECRETS`] that was seen in a freed block.
+static SEEN: AtomicU32 = AtomicU32::new(0);
+
+struct Scanner;
+
+#[global_allocator]
+static SCANNER: Scanner = Scanner;
+
+// SAFETY: all blocks come from the system's allocator and go back to it, with their own layout. Growing and shrinking
+// are the trait's own, by a new block, a copy and `dealloc`, so that the old block is looked through too.
+unsafe impl GlobalAlloc for Scanner {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promises are those that are asked for. Zeroed, so that every byte can be read later.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: the block is `layout.size()` bytes long, initialized since `alloc`, and nobody else's from here on.
+        look_through(unsafe { std::slice::from_raw_parts(block, layout.size()) });
+        // SAFETY: the block is one of the system's, of this layout.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+fn look_through(block: &[u8]) {
+    let patterns = *PATTERNS.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if patterns == [0; SECRETS.len()] {
+        return;
+    }
+    for window in block.windows(16) {
+        let window = u128::from_le_bytes(window.try_into().expect("16 bytes"));
+        for (i, &pattern) in patterns.iter().enumerate() {
+            if window == pattern && pattern != 0 {
+                SEEN.fetch_or(1 << i, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// The secrets seen in blocks that were freed during `f`.
+fn seen_during(patterns: [u128; SECRETS.len()], f: impl FnOnce()) -> Vec<&'static str> {
+    SEEN.store(0, Ordering::Relaxed);
+    *PATTERNS.write().unwrap() = patterns;
+    f();
+    *PATTERNS.write().unwrap() = [0; SECRETS.len()];
+    let seen = SEEN.load(Ordering::Relaxed);
+    (SECRETS.into_iter().enumerate()).filter(|(i, _)| seen >> i & 1 == 1).map(|(_, secret)| secret).collect()
+}
+
+fn pattern(bytes: &[u8]) -> u128 {
+    u128::from_le_bytes(*bytes.first_chunk().expect("16 bytes"))
+}
+
+fn unpacked(bytes: &[u8]) -> Vec<u8> {
+    bytes.iter().flat_map(|byte| [byte & 15, byte >> 4]).collect()
+}
+
+fn shake256(parts: &[&[u8]], length: usize) -> Vec<u8> {
+    let mut hasher = Shake256::default();
+    parts.iter().for_each(|part| hasher.update(part));
+    let mut bytes = vec![0; length];
+    hasher.finalize_xof().read(&mut bytes);
+    bytes
+}
+
+/// What a key and its deterministic signature of `message` must leave no trace of.
+fn secrets_of<P: ParameterSet>(seed: &[u8], message: &[u8]) -> [u128; SECRETS.len()] {
+    let packed = shake256(&[seed], 16 + P::O_BYTES);
+    let (seed_pk, packed_oil) = packed.split_first_chunk().unwrap();
+    let oil = unpacked(packed_oil);
+
+    // Q = P2 + P1^T O: the first m-vector of the last row, which needs one entry of each row of P1.
+    let b = Portable::detect();
+    let mut p = vec![0; P::P_BYTES];
+    hazmat::expand_p(b, seed_pk, &mut p);
+    let (p1, p2) = p.split_at(P::P1_BYTES);
+    let row_bytes = P::V * P::M_BYTES;
+    let mut oil_p1 = vec![0; row_bytes];
+    let first_column = Coefficients::new(&oil[..P::V * P::O], P::O, 1);
+    b.left_product(first_column, Rows::upper(p1, P::V, row_bytes, P::M_BYTES), &mut oil_p1, row_bytes);
+    let last_row_of_p2 = &p2[(P::V - 1) * P::O * P::M_BYTES..];
+    let q: Vec<u8> = oil_p1[row_bytes - P::M_BYTES..].iter().zip(last_row_of_p2).map(|(a, b)| a ^ b).collect();
+
+    let digest = MessageDigest::<P>::of(message);
+    let salt = shake256(&[digest.as_ref(), &vec![0; P::SALT_BYTES], seed], P::SALT_BYTES);
+    let vinegar = shake256(&[digest.as_ref(), &salt, seed, &[0]], P::V_BYTES);
+    [seed, packed_oil, &oil, &q, &vinegar, &unpacked(&vinegar)].map(pattern)
+}
+
+fn nothing_secret_is_given_back<P: ParameterSet>(kind: Kind) {
+    let seed = shake256(&[P::ALGORITHM.name().as_bytes()], P::SECRET_KEY_BYTES);
+    let seed = P::SecretKeyBytes::try_from(&seed[..]).ok().expect("the right length");
+    let message = b"a message";
+    let patterns = secrets_of::<P>(seed.as_ref(), message);
+
+    let operations = |leak: fn(&SigningKey<P>)| {
+        // In a thread of its own, whose scratch memory is freed when it ends.
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let digest = MessageDigest::of(message);
+                let randomizer = vec![0; P::SALT_BYTES];
+                let key = Box::new(SigningKey::<P>::from_seed(seed));
+                let public_key = hazmat::verifying_key(kind, &key);
+                let signature = hazmat::sign(kind, &key, &digest, &randomizer).unwrap();
+                let expanded = hazmat::expand_signing_key(kind, &key);
+                let copy = expanded.clone();
+                assert_eq!(hazmat::sign_expanded(kind, &copy, &digest, &randomizer), Ok(signature));
+                hazmat::verify(kind, &public_key, &digest, &signature).unwrap();
+
+                let erased = any::SigningKey::from_bytes(P::ALGORITHM, key.as_seed().as_ref()).unwrap();
+                assert_eq!(erased.sign_deterministic(message).unwrap().as_bytes(), signature.as_ref());
+                drop(erased.expand());
+                leak(&key);
+            });
+        });
+    };
+    let context = format!("{} on {kind}", P::ALGORITHM);
+    assert_eq!(seen_during(patterns, || operations(|_| ())), [""; 0], "{context}");
+
+    // The same with leaks planted: they are seen.
+    let seen = seen_during(patterns, || operations(|key| drop(key.as_ref().to_vec())));
+    assert_eq!(seen, ["seed"], "{context}: a planted copy of the seed");
+    for (i, pattern) in patterns.into_iter().enumerate() {
+        let seen = seen_during(patterns, || drop([&[1; 7][..], &pattern.to_le_bytes(), &[2; 9]].concat()));
+        assert_eq!(seen, [SECRETS[i]], "{context}: planted");
+    }
+}
+
+/// The only test here: another one would free blocks of its own meanwhile.
+#[test]
+fn nothing_secret_is_given_back_to_the_allocator() {
+    for kind in Kind::available() {
+        for algorithm in Algorithm::ALL {
+            with_set!(algorithm, P => nothing_secret_is_given_back::<P>(kind));
+        }
+    }
+}
