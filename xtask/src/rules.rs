@@ -24,7 +24,8 @@ fn breaches(path: &Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     if path.extension().is_some_and(|extension| extension == "rs") {
         if !UNSAFE_EDGES.iter().any(|edge| path.starts_with(edge)) {
-            let opened = |line: &&str| line.contains("allow(unsafe_code") || line.contains(concat!("unsafe", " {"));
+            let opened =
+                |line: &&str| line.contains(concat!("allow(unsafe", "_code")) || line.contains(concat!("unsafe", " {"));
             found.extend(
                 text.lines().filter(opened).map(|line| format!("unsafe code outside its edges: {}", line.trim())),
             );
@@ -48,11 +49,11 @@ fn breaches(path: &Path, text: &str) -> Vec<String> {
 /// Where unsafe code may stand: kernels, and the edges to other languages and to the operating system.
 const UNSAFE_EDGES: [&str; 6] = [
     "crates/aioli/src/backend",
-    "crates/aioli-ffi",
-    "crates/aioli-gpu",
-    "crates/aioli-lab/src/peers",
-    "firmware",
-    "xtask/ct-driver/src/trace.rs",
+    "crates/aioli/tests/zeroize.rs",
+    "crates/aioli-cli/src/clock.rs",
+    "crates/aioli-lab/src/counter.rs",
+    "crates/aioli-lab/src/peers/liboqs.rs",
+    "xtask/ct-driver",
 ];
 const MAX_LINES: usize = 800;
 /// Unfinished work, and places outside of the repository. Written in halves, so that this file passes.
