@@ -11,6 +11,8 @@
 #[cfg(all(test, feature = "std"))]
 mod contract;
 mod portable;
+#[cfg(aioli_ct)]
+pub(crate) mod taint;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod x86_64;
 

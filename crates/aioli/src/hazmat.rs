@@ -5,6 +5,10 @@
 //! other MAYO software cannot check.
 //!
 //! A [`Kind`] that this machine cannot run is answered by [`Kind::Portable`]; ask [`Kind::is_available`] first.
+//!
+//! [`Kind`]: crate::backend::Kind
+//! [`Kind::Portable`]: crate::backend::Kind::Portable
+//! [`Kind::is_available`]: crate::backend::Kind::is_available
 
 use crate::Error;
 use crate::backend::Backend;
@@ -14,6 +18,18 @@ use crate::sig::array;
 
 #[cfg(feature = "alloc")]
 pub use with_alloc::*;
+
+/// Whether the program runs under the constant-time checker that it was built for.
+#[cfg(aioli_ct)]
+pub fn is_watched() -> bool {
+    crate::backend::taint::is_watched()
+}
+
+/// Marks bytes as secret for the constant-time checker.
+#[cfg(aioli_ct)]
+pub fn mark_secret(bytes: &[u8]) {
+    crate::ct::secret(bytes);
+}
 
 /// A message digest from its bytes.
 ///
@@ -31,7 +47,7 @@ pub fn expand_p<B: Backend>(b: B, seed: &[u8; crate::params::PUBLIC_SEED_BYTES],
 
 /// The operations on the caller's memory, for machines without an allocator.
 ///
-/// The window is for P1 and P2, which are expanded a part at a time: from one row ([`min_window`]) to everything
+/// The window is for P1 and P2, which are expanded a part at a time: from one row ([`in_place::min_window`]) to everything
 /// (`P_BYTES`), the larger the faster. The rest of the memory is cleared before and afterwards.
 pub mod in_place {
     use crate::Error;

@@ -4,6 +4,7 @@
 //! of m-vectors, P3 = Upper(O^T Q), because Upper(X) = Upper(X^T).
 
 use crate::backend::Backend;
+use crate::ct;
 use crate::memory::Memory;
 use crate::packed::{self, Coefficients, Rows};
 use crate::params::{ByteArray, PUBLIC_SEED_BYTES, ParameterSet};
@@ -14,9 +15,12 @@ use crate::xof::shake256;
 ///
 /// `oil` is secret, and so is `packed`, `PUBLIC_SEED_BYTES + O_BYTES` of working memory.
 pub(crate) fn secret_seeds(seed_sk: &[u8], packed: &mut [u8], oil: &mut [u8]) -> [u8; PUBLIC_SEED_BYTES] {
+    ct::secret(seed_sk);
     shake256(&[seed_sk], packed);
     let mut seed_pk = [0; PUBLIC_SEED_BYTES];
     seed_pk.copy_from_slice(&packed[..PUBLIC_SEED_BYTES]);
+    // Part of the public key, and AES may look up what it likes by it.
+    ct::public(&mut seed_pk);
     packed::decode(&packed[PUBLIC_SEED_BYTES..], oil);
     seed_pk
 }
@@ -52,10 +56,10 @@ pub(crate) fn keygen<P: ParameterSet, B: Backend>(
     b.left_product(oil, Rows::full(q, P::V, P::O * P::M_BYTES), p3, P::O * P::M_BYTES);
 
     let mut public_key = P::PublicKeyBytes::ZERO;
-    let (seed, upper) = public_key.as_mut().split_at_mut(PUBLIC_SEED_BYTES);
+    let (seed, p3_upper) = public_key.as_mut().split_at_mut(PUBLIC_SEED_BYTES);
     seed.copy_from_slice(&seed_pk);
     let entry = |i: usize, j: usize| &p3[(i * P::O + j) * P::M_BYTES..][..P::M_BYTES];
-    let mut upper = upper.chunks_exact_mut(P::M_BYTES);
+    let mut upper = p3_upper.chunks_exact_mut(P::M_BYTES);
     for i in 0..P::O {
         for (j, upper) in (i..P::O).zip(&mut upper) {
             upper.copy_from_slice(entry(i, j));
@@ -64,6 +68,8 @@ pub(crate) fn keygen<P: ParameterSet, B: Backend>(
             }
         }
     }
+    // The public key.
+    ct::public(p3_upper);
     public_key
 }
 

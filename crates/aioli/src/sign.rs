@@ -6,6 +6,7 @@
 
 use crate::Error;
 use crate::backend::Backend;
+use crate::ct;
 use crate::keygen::secret_seeds;
 use crate::memory::Memory;
 use crate::message::MessageDigest;
@@ -83,6 +84,7 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
     let mut memory = Memory::new(memory);
     let (mb, rows, columns) = (P::M_BYTES, P::K + P::O, t_columns::<P>());
     let Request { seed_sk, digest, randomizer, samples } = *request;
+    ct::secret(seed_sk);
 
     let seed_pk;
     let (oil, mut p, known_q): (_, _, Option<&[u8]>) = match secret {
@@ -103,6 +105,8 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
     let mut signature = P::SignatureBytes::ZERO;
     let (s_bytes, salt) = signature.as_mut().split_at_mut(P::SIGNATURE_BYTES - P::SALT_BYTES);
     shake256(&[digest, randomizer, seed_sk], salt);
+    // Part of the signature; t and lambda follow from it.
+    ct::public(salt);
     let (t, lambda) = (memory.take(mb), memory.take(lambda_bytes::<P>()));
     target::<P, B>(b, digest, salt, t, lambda);
 
@@ -192,7 +196,8 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
 
         // Step 5: x = r + a solution of A x' = y - A r.
         b.left_product(Coefficients::new(r, 1, 1), Rows::full(a, P::K * P::O, mb), y, mb);
-        let solved = b.solve(system, P::M, x);
+        // How many samples are tried may show.
+        let solved = ct::public_byte(b.solve(system, P::M, x));
         if solved == 0 {
             continue;
         }
@@ -208,6 +213,8 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
             oil.copy_from_slice(&x[i * P::O..][..P::O]);
         }
         packed::encode(s, s_bytes);
+        // The signature.
+        ct::public(s_bytes);
         return Ok(signature);
     }
     Err(Error::SamplesExhausted)

@@ -115,6 +115,6 @@ fn entry<const W: usize>(column: Words<W>, row: Words<W>) -> u8 {
 
 #[inline(always)]
 fn times<const W: usize>(multiples: [[u64; 4]; W], element: u8) -> Words<W> {
-    let masks = gf16::bit_masks(element);
+    let masks = ct::barrier(gf16::bit_masks(element));
     multiples.map(|multiples| gf16::mul_word(multiples, masks))
 }

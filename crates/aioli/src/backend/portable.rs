@@ -5,6 +5,7 @@
 //! vector instructions of any width.
 
 use super::{Backend, MAX_ROWS};
+use crate::ct;
 use crate::gf16;
 use crate::packed::{Coefficients, Rows};
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
@@ -268,7 +269,7 @@ fn by_slices(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize)
             }
             for (r, sums) in sums[..x.rows()].iter_mut().enumerate() {
                 let masks = core::array::from_fn(|g| match first + g < rows.count() {
-                    true => forms_of(gf16::bit_masks(x.of_row(first + g)[r])),
+                    true => forms_of(ct::barrier(gf16::bit_masks(x.of_row(first + g)[r]))),
                     false => [0; 9],
                 });
                 add_products(&mut sums[..tiles], &forms, &masks);

@@ -57,7 +57,10 @@ fn solve_in<const N: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
         // 4 if the low nibble is zero or used; where both are there is nothing to shift.
         let low = _mm256_cvtsi256_si32(found) & 15;
         let shift = ((low - 1) >> 8) & 4;
-        let pivot = _mm256_and_si256(_mm256_srl_epi16(found, _mm_cvtsi32_si128(shift)), _mm256_set1_epi8(15));
+        // By a mask, as memcheck reports vector shifts by a secret count.
+        let is_high = _mm256_set1_epi8(-(shift >> 2) as i8);
+        let pivot = _mm256_blendv_epi8(found, _mm256_srli_epi16::<4>(found), is_high);
+        let pivot = _mm256_and_si256(pivot, _mm256_set1_epi8(15));
 
         let inverse = bit_masks(_mm256_shuffle_epi8(table(&INVERSE), pivot), 0);
         let own = _mm256_shuffle_epi8(table(&IN_PIVOT_ROW), pivot);

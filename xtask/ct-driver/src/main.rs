@@ -1,0 +1,48 @@
+//! Runs operations on secrets under a checker of constant time: `cargo xtask ct-valgrind`, `ct-msan`, `ct-trace`.
+//!
+//! `ct-driver BACKEND SUBJECT`, where the subject is a set (`mayo1`, ...) or a planted leak (`plant-none`,
+//! `plant-branch`, `plant-index`, `plant-solved`). Built with `--cfg aioli_ct`, the library marks its secrets and the
+//! tool around this process reports; built without, the process traces itself and exits with 86 if two
+//! secrets can be told apart. Any other failure is a panic: no check took place then.
+
+#[cfg(not(any(aioli_ct, all(target_os = "linux", target_arch = "x86_64"))))]
+compile_error!("the trace needs Linux on x86-64");
+
+#[cfg_attr(all(target_os = "linux", target_arch = "x86_64", not(aioli_ct)), path = "trace.rs")]
+#[cfg_attr(aioli_ct, path = "tool.rs")]
+mod checker;
+mod operations;
+mod plants;
+
+use aioli::backend::{Backend, Kind, Portable};
+use aioli::{Algorithm, with_set};
+use checker::Checker;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [kind, subject] = arguments.as_slice() else { panic!("usage: ct-driver BACKEND SUBJECT") };
+    let kind: Kind = kind.parse().expect("name of a backend");
+    // Through the tokens, so that no other backend can take its place.
+    match kind {
+        Kind::Portable => run(Portable::detect(), subject),
+        #[cfg(target_arch = "x86_64")]
+        Kind::Avx2 => run(aioli::backend::Avx2::detect().expect("avx2 on this processor"), subject),
+        #[cfg(target_arch = "x86_64")]
+        Kind::Gfni256 => run(aioli::backend::Gfni256::detect().expect("gfni256 on this processor"), subject),
+        #[cfg(target_arch = "x86_64")]
+        Kind::Gfni512 => run(aioli::backend::Gfni512::detect().expect("gfni512 on this processor"), subject),
+        other => panic!("no backend {other} for this target"),
+    }
+}
+
+fn run<B: Backend>(b: B, subject: &str) {
+    let mut checker = Checker::new(B::NAME, subject);
+    match subject.strip_prefix("plant-") {
+        Some(plant) => plants::run(b, plant.parse().expect("name of a plant"), &mut checker),
+        None => {
+            let set: Algorithm = subject.parse().expect("name of a set");
+            with_set!(set, P => operations::run::<P, B>(b, &mut checker));
+        }
+    }
+    checker.finish();
+}

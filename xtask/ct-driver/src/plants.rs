@@ -1,0 +1,96 @@
+//! Leaks on purpose, behind the real kernels: a checker that does not report them checks nothing.
+
+use crate::checker::Checker;
+use aioli::backend::Backend;
+use aioli::packed::{Coefficients, Rows};
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
+/// What leaks.
+#[derive(Clone, Copy)]
+pub(crate) enum Plant {
+    /// Nothing: the control, which must pass.
+    None,
+    /// A branch on bits of the solution of a secret system.
+    Branch,
+    /// A table indexed by a byte of a product with secret coefficients.
+    Index,
+    /// A branch on whether a secret system could be solved, without its declassification.
+    Solved,
+}
+
+impl std::str::FromStr for Plant {
+    type Err = &'static str;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        match name {
+            "none" => Ok(Self::None),
+            "branch" => Ok(Self::Branch),
+            "index" => Ok(Self::Index),
+            "solved" => Ok(Self::Solved),
+            _ => Err("the plants are none, branch, index and solved"),
+        }
+    }
+}
+
+/// Multiplies public rows by secret coefficients, solves the first row of the product as a system, and leaks.
+pub(crate) fn run<B: Backend>(b: B, plant: Plant, checker: &mut Checker) {
+    let r = noise(DEPTH * ROW_BYTES, 0);
+    let mut product = vec![0; ROWS * ROW_BYTES];
+    let mut x = [0; UNKNOWNS];
+    checker.operation("product and solution", |secret, section| {
+        let mut elements = noise(DEPTH * ROWS, secret + 1);
+        for element in &mut elements {
+            // Zeros give a system without a solution.
+            *element &= if matches!(plant, Plant::Solved) && secret % 2 == 1 { 0 } else { 15 };
+        }
+        Checker::secret(&elements);
+        product.fill(0);
+        section.enter(|| {
+            let coefficients = Coefficients::new(&elements, ROWS, ROWS);
+            b.left_product(coefficients, Rows::full(&r, DEPTH, ROW_BYTES), &mut product, ROW_BYTES);
+            let by_secret = product[2 * ROW_BYTES - 1];
+            let solved = b.solve(&mut product[..ROW_BYTES], M, &mut x);
+            leak(plant, by_secret, solved, &x);
+        });
+    });
+}
+
+#[inline(never)]
+fn leak(plant: Plant, product: u8, solved: u8, x: &[u8]) {
+    match plant {
+        Plant::None => {}
+        Plant::Branch => x[..8].iter().for_each(|element| {
+            if element & 1 == 1 {
+                TABLE[0].fetch_add(1, Relaxed);
+            }
+        }),
+        Plant::Index => {
+            std::hint::black_box(TABLE[usize::from(product)].load(Relaxed));
+        }
+        Plant::Solved => {
+            if solved == 1 {
+                TABLE[1].fetch_add(1, Relaxed);
+            }
+        }
+    }
+}
+
+/// Bytes that look random, different for different numbers.
+fn noise(length: usize, number: usize) -> Vec<u8> {
+    let mut state = number as u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 56) as u8
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+/// Atomic, so that the compiler neither folds a look-up nor turns a branch into a select.
+static TABLE: [AtomicU8; 256] = [const { AtomicU8::new(0) }; 256];
+
+/// Shapes like those of signing with MAYO_2.
+const ROWS: usize = 18;
+const DEPTH: usize = 73;
+const M: usize = 64;
+const UNKNOWNS: usize = 65;
+const ROW_BYTES: usize = (UNKNOWNS + 1) * M / 2;

@@ -1,0 +1,215 @@
+//! The three checkers of constant time, and the test of the checkers. SOUNDNESS.md says what each of them proves.
+
+use crate::steps::{self, Outcome};
+use std::process::{Command, Stdio};
+
+/// How secrets are followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Checker {
+    /// memcheck follows undefined memory through the machine code; valgrind knows neither GFNI nor AVX-512.
+    Valgrind,
+    /// MemorySanitizer follows uninitialized memory through the compiler's intermediate code, on any backend.
+    Msan,
+    /// The machine code step by step, on any backend, for a few secrets.
+    Trace,
+}
+
+/// What is checked: MAYO_2 on all backends that the checker is made for, if nothing is said.
+#[derive(clap::Args, Default)]
+pub(crate) struct Subject {
+    /// Only this backend.
+    #[arg(long)]
+    backend: Option<String>,
+    /// This set (mayo1, mayo2-round2, ...).
+    #[arg(long)]
+    set: Option<String>,
+    /// All sets.
+    #[arg(long, conflicts_with = "set")]
+    all: bool,
+    /// Instead of the scheme a planted leak (branch, index, solved) or the control (none).
+    #[arg(long, conflicts_with_all = ["set", "all"])]
+    planted: Option<String>,
+}
+
+impl Subject {
+    /// A share of each checker's work that fits a run of all checks: what only this checker can see.
+    pub(crate) fn in_short(checker: Checker) -> Self {
+        let backend = match checker {
+            Checker::Valgrind => None,
+            Checker::Msan | Checker::Trace => checker.backends().last().map(|&backend| backend.to_owned()),
+        };
+        Self { backend, ..Self::default() }
+    }
+}
+
+/// Runs a checker over backends and sets.
+pub(crate) fn run(checker: Checker, subject: &Subject) -> Outcome {
+    let backends = match &subject.backend {
+        Some(backend) => vec![backend.as_str()],
+        None => checker.backends(),
+    };
+    let planted = subject.planted.as_ref().map(|plant| format!("plant-{plant}"));
+    let subjects = match (&planted, &subject.set) {
+        (Some(plant), _) => vec![plant.as_str()],
+        (None, Some(set)) => vec![set.as_str()],
+        (None, None) if subject.all => SETS.to_vec(),
+        (None, None) => vec!["mayo2"],
+    };
+    let driver = match checker.build() {
+        Ok(driver) => driver,
+        Err(outcome) => return outcome,
+    };
+    let mut leaks = Vec::new();
+    for backend in backends {
+        for subject in &subjects {
+            match checker.verdict(&driver, backend, subject, false) {
+                Verdict::Clean => {}
+                Verdict::Leak => leaks.push(format!("{subject} on {backend}")),
+                Verdict::NotChecked(why) => return Outcome::Failed(format!("{subject} on {backend}: {why}")),
+            }
+        }
+    }
+    if leaks.is_empty() { Outcome::Passed } else { Outcome::Failed(format!("leaks in {}", leaks.join(", "))) }
+}
+
+/// Every checker that this machine can run must catch every plant, and pass the control: on each of its backends, or
+/// on those of [`Subject::in_short`].
+pub(crate) fn selftest(short: bool) -> Outcome {
+    let (mut wrong, mut missing) = (Vec::new(), Vec::new());
+    for checker in [Checker::Valgrind, Checker::Msan, Checker::Trace] {
+        let driver = match checker.build() {
+            Ok(driver) => driver,
+            Err(outcome) => {
+                println!("{checker:?}: {outcome}");
+                missing.push(format!("{checker:?}"));
+                continue;
+            }
+        };
+        let backends = match Subject::in_short(checker).backend.filter(|_| short) {
+            Some(backend) => vec![backend],
+            None => checker.backends().into_iter().map(str::to_owned).collect(),
+        };
+        for backend in &backends {
+            for (plant, leaks) in [("none", false), ("branch", true), ("index", true), ("solved", true)] {
+                let verdict = checker.verdict(&driver, backend, &format!("plant-{plant}"), true);
+                let right = matches!((&verdict, leaks), (Verdict::Clean, false) | (Verdict::Leak, true));
+                println!("{checker:?}, {backend}, {plant}: {verdict:?}{}", if right { "" } else { ", WRONG" });
+                if !right {
+                    wrong.push(format!("{checker:?} on {backend}, {plant}"));
+                }
+            }
+        }
+    }
+    match (wrong.is_empty(), missing.is_empty()) {
+        (false, _) => Outcome::Failed(wrong.join("; ")),
+        (true, false) => Outcome::Impossible(format!("{}; the other checkers catch all plants", missing.join(", "))),
+        (true, true) => Outcome::Passed,
+    }
+}
+
+/// What a run of the driver showed.
+#[derive(Debug)]
+enum Verdict {
+    Clean,
+    Leak,
+    NotChecked(String),
+}
+
+impl Checker {
+    /// The backends that a checker is for, as far as this machine has them.
+    fn backends(self) -> Vec<&'static str> {
+        let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let all =
+            [("portable", None), ("avx2", Some("avx2")), ("gfni256", Some("gfni")), ("gfni512", Some("avx512_vbmi"))];
+        let wanted = if self == Self::Valgrind { &all[..2] } else { &all[..] };
+        let (here, lacking): (Vec<&(&str, Option<&str>)>, Vec<_>) = wanted
+            .iter()
+            .partition(|(_, flag)| flag.is_none_or(|flag| cpu.split_whitespace().any(|word| word == flag)));
+        for (backend, flag) in lacking {
+            println!("{self:?} on {backend} NOT RUN: this processor lacks {}", flag.unwrap_or_default());
+        }
+        here.into_iter().map(|&(backend, _)| backend).collect()
+    }
+
+    /// Builds the driver for this checker, in a directory of its own; returns its path.
+    fn build(self) -> Result<String, Outcome> {
+        let (directory, flags) = match self {
+            Self::Valgrind => ("target/ct-valgrind", "--cfg aioli_ct --cfg aioli_ct=\"valgrind\""),
+            Self::Msan => (
+                "target/ct-msan",
+                "--cfg aioli_ct --cfg aioli_ct=\"msan\" -Zsanitizer=memory -Zsanitizer-memory-track-origins",
+            ),
+            Self::Trace => ("target", ""),
+        };
+        self.available()?;
+        // `cargo xtask` runs under the default toolchain and tells its children so.
+        let mut cargo = Command::new("cargo");
+        cargo.env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN");
+        if self == Self::Msan {
+            cargo.args(["+nightly", "-Zbuild-std"]);
+        }
+        cargo.args(["build", "-q", "--release", "-p", "ct-driver", "--target-dir", directory]);
+        if self != Self::Trace {
+            cargo.args(["--target", TARGET]).env("RUSTFLAGS", flags);
+        }
+        match steps::run(&mut cargo) {
+            Outcome::Passed if self == Self::Trace => Ok(format!("{directory}/release/ct-driver")),
+            Outcome::Passed => Ok(format!("{directory}/{TARGET}/release/ct-driver")),
+            other => Err(other),
+        }
+    }
+
+    /// Whether this machine has what the checker needs.
+    fn available(self) -> Result<(), Outcome> {
+        let answers = |program: &str, arguments: &[&str]| {
+            let output = Command::new(program).args(arguments).stderr(Stdio::null()).output();
+            output.is_ok_and(|output| output.status.success())
+        };
+        let missing = if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+            Some("the checkers are for Linux on x86-64")
+        } else if self == Self::Valgrind && !answers("valgrind", &["--version"]) {
+            Some("no valgrind")
+        } else if self == Self::Msan && !nightly_has_sources() {
+            Some("rustup toolchain install nightly --component rust-src")
+        } else {
+            None
+        };
+        missing.map_or(Ok(()), |what| Err(Outcome::Impossible(what.into())))
+    }
+
+    /// Runs the driver once.
+    fn verdict(self, driver: &str, backend: &str, subject: &str, quiet: bool) -> Verdict {
+        let mut command = match self {
+            Self::Valgrind => {
+                let mut valgrind = Command::new("valgrind");
+                valgrind.args(["-q", "--track-origins=no", "--error-exitcode=86", driver]);
+                valgrind
+            }
+            Self::Msan | Self::Trace => Command::new(driver),
+        };
+        command.args([backend, subject]).env("MSAN_OPTIONS", "exitcode=86");
+        if quiet {
+            command.stdout(Stdio::null()).stderr(Stdio::null());
+        }
+        match command.status() {
+            Ok(status) => match status.code() {
+                Some(0) => Verdict::Clean,
+                Some(LEAK) => Verdict::Leak,
+                _ => Verdict::NotChecked(format!("the driver ended with {status}")),
+            },
+            Err(error) => Verdict::NotChecked(error.to_string()),
+        }
+    }
+}
+
+fn nightly_has_sources() -> bool {
+    let output = Command::new("rustup").args(["component", "list", "--toolchain", "nightly", "--installed"]).output();
+    output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).lines().any(|line| line == "rust-src"))
+}
+
+/// The sets by name.
+const SETS: [&str; 8] =
+    ["mayo1", "mayo2", "mayo3", "mayo5", "mayo1-round2", "mayo2-round2", "mayo3-round2", "mayo5-round2"];
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+/// The exit status of every checker for "a secret shows".
+const LEAK: i32 = 86;
