@@ -1,7 +1,7 @@
 //! Solving with GFNI on registers of 32 bytes: the elimination by columns of [`solve`](crate::solve), in blocks.
 //!
-//! **Idea.** One element a byte, mapped into the subfield of GF(256) that is GF(16), where `vgf2p8mulb` multiplies and
-//! `vgf2p8affineinvqb` inverts. Eight columns are eliminated among themselves, which changes any other column v by a
+//! **Idea.** Eight columns are eliminated among themselves, one element a byte, mapped into the subfield of GF(256) that
+//! is GF(16), where `vgf2p8mulb` multiplies and `vgf2p8affineinvqb` inverts. Any other column v is changed by that by a
 //! sum over their pivots p of v\[p\] times an m-vector; these m-vectors take the places of the eight columns:
 //!
 //! ```text
@@ -12,15 +12,20 @@
 //! ```
 //!
 //! That holds for the g as for the others: gc is what the pivots since its own make of the unit vector of its row, less
-//! that vector, in which the other pivot rows are zero. All eight entries of v come out of one lookup, `N` byte shuffles.
+//! that vector, in which the other pivot rows are zero.
+//!
+//! The rest is kept as pairs of columns, one in the low nibbles of the bytes and one in the high ones. The eight entries
+//! of a pair come out of one lookup, `N` byte shuffles. With two of the g in the nibbles of another register, one
+//! `vgf2p8affineqb` adds both of them to both columns, as in the left product.
 //!
 //! **Constant time.** Where a pivot stands is secret. It is found by `tzcnt` of compare masks, and goes only into shuffle
 //! indices, which are registers; nothing is addressed by it and nothing branches. A column without a pivot has a
 //! position beyond all rows, so that every lookup of it gives zero, and g = 0.
 //!
-//! **Cost.** 2 `N` + 1 instructions for each pivot and column right of its block, `N` registers a column; up to 50 cycles
-//! of latency for each pivot.
+//! **Cost.** 30 + 12 `N` instructions for eight pivots and two columns right of their block, `N` registers a pair; 6 `N`
+//! for a pivot and another column of its block; up to 60 cycles of latency for each pivot.
 
+use super::gfni::ROW_MAPS;
 use crate::memory::wipe;
 use core::arch::x86_64::*;
 
@@ -44,21 +49,33 @@ fn solve_in<const N: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
         "shape of a linear system"
     );
     let zero = _mm256_setzero_si256();
-    let mut columns = [[zero; N]; MAX_COLUMNS];
-    let columns = &mut columns[..x.len() + 1];
     // The last half register is read so that it ends with the column, and moved down.
     let rest = m / 2 - 16 * (N - 1);
     let move_down: [u8; 16] = core::array::from_fn(|i| if i < rest { (i + 16 - rest) as u8 } else { 0x80 });
     let move_down = load_half(&move_down);
-    for (column, bytes) in columns.iter_mut().zip(packed.chunks_exact(m / 2)) {
-        *column = core::array::from_fn(|n| {
+    let unpack_all = |bytes: &[u8]| -> [__m256i; N] {
+        core::array::from_fn(|n| {
             if n + 1 < N {
                 unpack(load_half(&bytes[16 * n..]))
             } else {
                 unpack(_mm_shuffle_epi8(load_half(&bytes[m / 2 - 16..]), move_down))
             }
-        });
+        })
+    };
+    // The pairs of columns of A, and then y alone.
+    let mut pairs = [[zero; N]; MAX_PAIRS];
+    let pairs = &mut pairs[..x.len().div_ceil(2) + 1];
+    let (a, y) = packed.split_at(x.len() * m / 2);
+    for (pair, bytes) in pairs.iter_mut().zip(a.chunks(m)) {
+        *pair = unpack_all(bytes);
+        if bytes.len() == m {
+            let second = unpack_all(&bytes[m / 2..]);
+            for (pair, second) in pair.iter_mut().zip(second) {
+                *pair = _mm256_or_si256(*pair, _mm256_slli_epi16::<4>(second));
+            }
+        }
     }
+    pairs[x.len().div_ceil(2)] = unpack_all(y);
     let places: [__m256i; N] = core::array::from_fn(|n| {
         let places: [u8; 32] = core::array::from_fn(|i| (32 * n + i) as u8);
         // SAFETY: the array has as many bytes as are read.
@@ -72,11 +89,16 @@ fn solve_in<const N: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
     let mut positions = [NONE; POSITIONS];
 
     let mut g = [[zero; N]; BLOCK];
+    let mut g_pairs = [[zero; N]; BLOCK / 2];
     for first in (0..x.len()).step_by(BLOCK) {
-        let (block, later) = columns[first..].split_at_mut(BLOCK.min(x.len() - first));
-        g[..block.len()].copy_from_slice(block);
-        g[block.len()..].fill([zero; N]);
-        for c in 0..block.len() {
+        let count = BLOCK.min(x.len() - first);
+        let (block, later) = pairs[first / 2..].split_at_mut(count.div_ceil(2));
+        g.fill([zero; N]);
+        for (g, pair) in g.chunks_exact_mut(2).zip(block) {
+            g[0] = pair.map(|pair| affine(pair, TO_SUBFIELD));
+            g[1] = pair.map(|pair| affine(pair, TO_SUBFIELD << 4));
+        }
+        for c in 0..count {
             let column = g[c];
             let candidates: [__m256i; N] = core::array::from_fn(|n| _mm256_and_si256(column[n], unused[n]));
             let position = _mm256_set1_epi8(first_nonzero(candidates) as i8);
@@ -90,7 +112,9 @@ fn solve_in<const N: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
                 unused[n] = _mm256_andnot_si256(one_hot, unused[n]);
                 _mm256_blendv_epi8(_mm256_gf2p8mul_epi8(column[n], inverse), own, one_hot)
             });
-            for other in &mut g {
+            // The next column first, as the next pivot waits for it.
+            for other in (1..BLOCK).map(|distance| (c + distance) % BLOCK) {
+                let other = &mut g[other];
                 let entry = pivot_row.of(other);
                 for n in 0..N {
                     other[n] = _mm256_xor_si256(other[n], _mm256_gf2p8mul_epi8(clear[n], entry));
@@ -99,36 +123,41 @@ fn solve_in<const N: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
             g[c] = clear;
             positions[first + c] = _mm256_extract_epi8::<0>(position) as u8;
         }
-        let pivot_rows = Lookup::new(_mm256_broadcastsi128_si256(load_half(&positions[first..])));
-        for column in later {
-            let entries = pivot_rows.of(column);
-            let mut sums = *column;
-            for (c, g) in g.iter().enumerate() {
-                let entry = _mm256_shuffle_epi8(entries, _mm256_set1_epi8(c as i8));
+        for (pair, g) in g_pairs.iter_mut().zip(g.chunks_exact(2)) {
+            *pair = core::array::from_fn(|n| {
+                _mm256_xor_si256(affine(g[0][n], FROM_SUBFIELD), affine(g[1][n], FROM_SUBFIELD >> 32))
+            });
+        }
+        // The even pivots, then the odd ones, in each word.
+        let order = _mm_setr_epi8(0, 2, 4, 6, 1, 3, 5, 7, 0, 2, 4, 6, 1, 3, 5, 7);
+        let ordered = _mm_shuffle_epi8(load_half(&positions[first..]), order);
+        let pivot_rows = Lookup::new(_mm256_broadcastsi128_si256(ordered));
+        for pair in later {
+            let mut sums = *pair;
+            for (g, matrix) in g_pairs.iter().zip(matrices(pivot_rows.of(pair))) {
                 for n in 0..N {
-                    sums[n] = _mm256_xor_si256(sums[n], _mm256_gf2p8mul_epi8(g[n], entry));
+                    sums[n] = _mm256_xor_si256(sums[n], _mm256_gf2p8affine_epi64_epi8::<0>(g[n], matrix));
                 }
             }
-            *column = sums;
+            *pair = sums;
         }
     }
 
-    let y = columns[x.len()];
+    let y = pairs[pairs.len() - 1];
     for (x, positions) in x.chunks_mut(16).zip(positions.chunks_exact(16)) {
         let found = Lookup::new(_mm256_broadcastsi128_si256(load_half(positions))).of(&y);
-        let mut elements = [0; 32];
-        let found = _mm256_gf2p8affine_epi64_epi8::<0>(found, _mm256_set1_epi64x(FROM_SUBFIELD as i64));
+        let mut elements = [0; 16];
         // SAFETY: the array has as many bytes as are written.
-        unsafe { _mm256_storeu_si256(elements.as_mut_ptr().cast(), found) };
+        unsafe { _mm_storeu_si128(elements.as_mut_ptr().cast(), _mm256_castsi256_si128(found)) };
         x.copy_from_slice(&elements[..x.len()]);
         wipe(&mut elements);
     }
     let left_over = unused.into_iter().fold(zero, |all, unused| _mm256_or_si256(all, unused));
     let full_rank = _mm256_testz_si256(left_over, left_over);
-    columns.fill([zero; N]);
-    zeroize::optimization_barrier(columns);
+    pairs.fill([zero; N]);
     g.fill([zero; N]);
-    zeroize::optimization_barrier(&g);
+    g_pairs.fill([zero; N]);
+    zeroize::optimization_barrier(&(pairs, &g, &g_pairs));
     wipe(&mut positions);
     wipe(packed);
     full_rank as u8
@@ -178,14 +207,56 @@ fn first_nonzero<const N: usize>(column: [__m256i; N]) -> u32 {
     place
 }
 
-/// The elements of 16 bytes, each mapped into the subfield.
+/// The matrices, each in all words, that multiply pairs of the g, given the entries of a pair of columns in the pivot
+/// rows: those of the even pivots and then of the odd ones in each word, first column in the low nibbles.
+///
+/// Each of the [`ROW_MAPS`] in its quarter of a register is applied to the entries of either column, into both nibbles.
+/// One nibble of each is kept, as a row of a matrix has the even pivot in its low nibble. With t(k, i) and u(k, i) for
+/// the rows of matrix i that give coefficient k of the first and of the second column, the quarters then hold
+///
+/// ```text
+/// t(k,0) t(k,1) t(k,2) t(k,3) u(k,0) u(k,1) u(k,2) u(k,3)
+/// ```
+///
+/// and the bytes of matrix i are, lowest first, `u(3,i) u(2,i) u(1,i) u(0,i) t(3,i) t(2,i) t(1,i) t(0,i)`.
 #[inline]
 #[target_feature(enable = "avx2,gfni")]
+fn matrices(entries: __m256i) -> [__m256i; BLOCK / 2] {
+    let maps = ROW_MAPS.map(|map| (map & LOW_NIBBLE_MAP | (map & LOW_NIBBLE_MAP) >> 32) as i64);
+    let maps = _mm256_setr_epi64x(maps[0], maps[1], maps[2], maps[3]);
+    let nibbles = _mm256_set1_epi64x(0xf0f0_f0f0_0f0f_0f0f_u64 as i64);
+    let first = _mm256_and_si256(_mm256_gf2p8affine_epi64_epi8::<0>(entries, maps), nibbles);
+    let maps = _mm256_slli_epi16::<4>(maps);
+    let second = _mm256_and_si256(_mm256_gf2p8affine_epi64_epi8::<0>(entries, maps), nibbles);
+    let first = _mm256_or_si256(first, _mm256_srli_epi64::<32>(first));
+    let second = _mm256_or_si256(second, _mm256_slli_epi64::<32>(second));
+    let rows = _mm256_blend_epi32::<0b1010_1010>(first, second);
+    let order = _mm256_broadcastsi128_si256(_mm_setr_epi8(12, 4, 8, 0, 13, 5, 9, 1, 14, 6, 10, 2, 15, 7, 11, 3));
+    let rows = _mm256_shuffle_epi8(rows, order);
+    let high = _mm256_permute4x64_epi64::<0b11_10_11_10>(rows);
+    let low = _mm256_permute4x64_epi64::<0b01_00_01_00>(rows);
+    let (ab, cd) = (_mm256_unpacklo_epi16(high, low), _mm256_unpackhi_epi16(high, low));
+    [
+        _mm256_unpacklo_epi64(ab, ab),
+        _mm256_unpackhi_epi64(ab, ab),
+        _mm256_unpacklo_epi64(cd, cd),
+        _mm256_unpackhi_epi64(cd, cd),
+    ]
+}
+
+/// The elements of 16 bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
 fn unpack(packed: __m128i) -> __m256i {
     let bytes = _mm256_cvtepu8_epi16(packed);
-    // The map ignores the high nibbles.
-    let nibbles = _mm256_or_si256(bytes, _mm256_slli_epi16::<4>(bytes));
-    _mm256_gf2p8affine_epi64_epi8::<0>(nibbles, _mm256_set1_epi64x(TO_SUBFIELD as i64))
+    _mm256_and_si256(_mm256_or_si256(bytes, _mm256_slli_epi16::<4>(bytes)), _mm256_set1_epi8(15))
+}
+
+/// One linear map of all bytes.
+#[inline]
+#[target_feature(enable = "avx2,gfni")]
+fn affine(bytes: __m256i, map: u64) -> __m256i {
+    _mm256_gf2p8affine_epi64_epi8::<0>(bytes, _mm256_set1_epi64x(map as i64))
 }
 
 #[inline]
@@ -200,10 +271,15 @@ fn load_half(bytes: &[u8]) -> __m128i {
 const BLOCK: usize = 8;
 /// The most columns of any set: k * o of MAYO_5, and y.
 const MAX_COLUMNS: usize = 145;
+/// Pairs of them, y alone.
+const MAX_PAIRS: usize = MAX_COLUMNS.div_ceil(2);
 /// The position of a pivot that there is not.
 const NONE: u8 = 0xff;
 /// Room for the positions of whole blocks, and for reading 16 of them at any of these.
 const POSITIONS: usize = MAX_COLUMNS.next_multiple_of(BLOCK) + 16;
+
+/// What a map has of the low nibble of the result.
+const LOW_NIBBLE_MAP: u64 = 0xffff_ffff_0000_0000;
 
 /// The map of every byte to itself.
 const IDENTITY: u64 = matrix([1, 2, 4, 8, 16, 32, 64, 128]);
@@ -217,10 +293,10 @@ const POWERS: [u8; 4] = {
     [1, zero, mul_256(zero, zero), mul_256(zero, mul_256(zero, zero))]
 };
 
-/// The map of the low nibble to its image.
+/// The map of the low nibble to its image; shifted left by 4, that of the high nibble.
 const TO_SUBFIELD: u64 = matrix([POWERS[0], POWERS[1], POWERS[2], POWERS[3], 0, 0, 0, 0]);
 
-/// The map of an image back to the nibble.
+/// The map of an image back to the low nibble; shifted right by 32, to the high nibble.
 const FROM_SUBFIELD: u64 = {
     let mut bytes = [0; 8];
     let mut bit = 0;
