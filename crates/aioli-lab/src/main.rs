@@ -3,9 +3,12 @@
 
 mod counter;
 mod measure;
+mod part;
 mod peers;
+mod published;
 mod random;
 mod record;
+mod show;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -31,6 +34,8 @@ enum Command {
     ///
     /// CC=clang-19 CXX=clang++-19 LIBCLANG_PATH=/usr/lib/llvm-19/lib cargo build --release -p aioli-lab --features peers
     Peers(peers::Options),
+    /// Our figures beside every published one, with ratios and warnings
+    Published(published::Options),
 }
 
 fn main() -> Result<()> {
@@ -45,5 +50,6 @@ fn main() -> Result<()> {
     })?;
     match arguments.command {
         Command::Peers(options) => peers::run(&options, &stop),
+        Command::Published(options) => published::run(&options, &stop),
     }
 }

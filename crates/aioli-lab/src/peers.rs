@@ -16,12 +16,13 @@ mod table;
 mod throughput;
 
 use crate::measure::{self, Cell, Operation};
-use crate::record::{Label, Machine, Measurement, Record};
+use crate::part::Run;
+use crate::record::{self, Label, Machine, Measurement, Record};
 use ::aioli::backend::Kind;
 use ::aioli::{Algorithm, Error, Round};
 use anyhow::{Context, Result, bail, ensure};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -38,7 +39,7 @@ pub(crate) struct Options {
     #[arg(long = "backend", value_delimiter = ',', value_name = "BACKEND")]
     backends: Vec<Kind>,
     /// How often every operation is sampled
-    #[arg(long, default_value_t = 100, value_parser = parse_rounds)]
+    #[arg(long, default_value_t = ROUNDS, value_parser = parse_rounds)]
     rounds: usize,
     /// A first look: few rounds
     #[arg(long, conflicts_with = "rounds")]
@@ -49,6 +50,13 @@ pub(crate) struct Options {
     /// Measure batches on one thread and on all cores too
     #[arg(long)]
     threads: bool,
+}
+
+impl Default for Options {
+    /// Everything but batches.
+    fn default() -> Self {
+        Self { sets: vec![], round: None, backends: vec![], rounds: ROUNDS, quick: false, json: None, threads: false }
+    }
 }
 
 /// An implementation of a signature scheme with one parameter set, in encoded keys and signatures.
@@ -82,12 +90,21 @@ pub(crate) struct Keypair {
 ///
 /// If an implementation is not correct, if an option asks for what is not there, and those of the record's file.
 pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
+    options.json.as_deref().map_or(Ok(()), record::check_new)?;
+    let record = measure(options, &Run::new(options.quick, stop))?;
+    // The record first: what was measured is not lost if the output goes to a closed pipe.
     if let Some(path) = &options.json {
-        // Before anything takes time; writing checks again.
-        ensure!(!path.exists(), "{} exists, and records are never overwritten", path.display());
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        ensure!(folder.is_none_or(|folder| folder.is_dir()), "there is no folder for {}", path.display());
+        record.write(path)?;
     }
+    table::print(&record)
+}
+
+/// Checks and measures.
+///
+/// # Errors
+///
+/// If an implementation is not correct, and if an option asks for what is not there.
+pub(crate) fn measure(options: &Options, run: &Run<'_>) -> Result<Record> {
     let backends = match &options.backends[..] {
         [] => Kind::available().collect(),
         chosen => chosen.to_vec(),
@@ -107,7 +124,8 @@ pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
     notes.extend(liboqs_note());
 
     let mut cells = Vec::new();
-    for &algorithm in &algorithms {
+    run.begin("peers, set checked", algorithms.len());
+    for (done, &algorithm) in algorithms.iter().enumerate() {
         let ours: Vec<_> = backends.iter().map(|&kind| aioli::scheme(algorithm, kind)).collect();
         for &kind in &backends {
             known_answer(algorithm, kind)?;
@@ -125,25 +143,31 @@ pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
         if options.threads {
             add_throughput(&mut cells, algorithm)?;
         }
+        run.done(done + 1);
     }
     for scheme in for_scale()? {
         agree(&*scheme, &*scheme)?;
         add_cells(&mut cells, &*scheme)?;
     }
+    run.finish();
     eprintln!("known answers and agreement with the peers: correct; {} operations to time", cells.len());
 
-    let rounds = if options.quick { QUICK_ROUNDS } else { options.rounds };
-    let progress = progress_bar(rounds)?;
-    let conditions = measure::interleaved(&mut cells, rounds, stop, |done| progress.set_position(done as u64))?;
-    progress.finish_and_clear();
+    let rounds = if run.quick { QUICK_ROUNDS } else { options.rounds };
+    run.begin("peers, round", rounds);
+    let conditions = measure::interleaved(&mut cells, rounds, run.stop, |done| run.done(done))?;
+    run.finish();
     let results =
         cells.into_iter().map(|cell| Measurement::new(cell.label, &cell.operation.name, &cell.samples)).collect();
-    let record = Record { machine: Machine::here(conditions, notes), results };
-    // The record first: what was measured is not lost if the output goes to a closed pipe.
-    if let Some(path) = &options.json {
-        record.write(path)?;
-    }
-    table::print(&record)
+    Ok(Record { machine: Machine::here(conditions, notes), results, sections: BTreeMap::new() })
+}
+
+/// A first look at the sets of round 2, with which most published figures compare.
+///
+/// # Errors
+///
+/// Those of [`measure`].
+pub(crate) fn quick_round_2(stop: &AtomicBool) -> Result<Record> {
+    measure(&Options { round: Some(2), ..Options::default() }, &Run::new(true, stop))
 }
 
 /// All peers of a set.
@@ -247,16 +271,6 @@ fn round_number(algorithm: Algorithm) -> u8 {
     }
 }
 
-fn progress_bar(rounds: usize) -> Result<ProgressBar> {
-    // Drawn on stderr, and only where that is a terminal.
-    let bar = ProgressBar::with_draw_target(Some(rounds as u64), ProgressDrawTarget::stderr());
-    bar.set_style(ProgressStyle::with_template(
-        "{bar:40} round {pos} of {len}, {eta} left (Ctrl-C keeps what there is)",
-    )?);
-    bar.tick();
-    Ok(bar)
-}
-
 fn parse_set(text: &str) -> Result<&'static str, String> {
     let known = Algorithm::ALL.into_iter().find(|set| set.name() == text);
     known.map(Algorithm::set_name).ok_or_else(|| "expected mayo1, mayo2, mayo3 or mayo5".into())
@@ -270,6 +284,8 @@ fn parse_rounds(text: &str) -> Result<usize, String> {
 pub(crate) const MESSAGE_BYTES: usize = 32;
 /// Signatures that verifying walks through.
 pub(crate) const SIGNATURES: usize = 16;
+/// Rounds if nothing else is said.
+const ROUNDS: usize = 100;
 /// Rounds of a first look.
 const QUICK_ROUNDS: usize = 15;
 
