@@ -2,6 +2,7 @@
 #![deny(unsafe_code)]
 
 mod counter;
+mod credibility;
 mod measure;
 mod part;
 mod peers;
@@ -36,6 +37,8 @@ enum Command {
     Peers(peers::Options),
     /// Our figures beside every published one, with ratios and warnings
     Published(published::Options),
+    /// Whether measurements on this machine are to be believed: a yardstick, red flags, key inspection
+    Credibility(credibility::Options),
 }
 
 fn main() -> Result<()> {
@@ -51,5 +54,6 @@ fn main() -> Result<()> {
     match arguments.command {
         Command::Peers(options) => peers::run(&options, &stop),
         Command::Published(options) => published::run(&options, &stop),
+        Command::Credibility(options) => credibility::run(&options, &stop),
     }
 }

@@ -289,7 +289,7 @@ fn clock_granularity() -> Duration {
 }
 
 /// Core cycles in a nanosecond, by the loop whose length is known.
-fn core_clock() -> Option<f64> {
+pub(crate) fn core_clock() -> Option<f64> {
     let start = Instant::now();
     counter::dependent_adds().then(|| counter::ADDS as f64 / start.elapsed().as_nanos() as f64)
 }

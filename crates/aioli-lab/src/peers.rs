@@ -170,6 +170,22 @@ pub(crate) fn quick_round_2(stop: &AtomicBool) -> Result<Record> {
     measure(&Options { round: Some(2), ..Options::default() }, &Run::new(true, stop))
 }
 
+/// A record of this machine with a few rounds of MAYO_1, for parts that are recorded alone: it says how quiet the
+/// machine is.
+///
+/// # Errors
+///
+/// Those of [`measure`].
+pub(crate) fn brief(stop: &AtomicBool) -> Result<Record> {
+    let options = Options {
+        sets: vec![Algorithm::Mayo1.set_name()],
+        round: Some(3),
+        backends: vec![Kind::best()],
+        ..Options::default()
+    };
+    measure(&options, &Run::new(true, stop))
+}
+
 /// All peers of a set.
 fn peers_of(algorithm: Algorithm) -> Result<Vec<Box<dyn Scheme>>> {
     let mut peers = Vec::new();
@@ -185,6 +201,26 @@ fn for_scale() -> Result<Vec<Box<dyn Scheme>>> {
     #[cfg(feature = "peers")]
     let schemes = schemes.into_iter().chain(liboqs::others()?).collect();
     Ok(schemes)
+}
+
+/// Falcon-512 of liboqs, if that is built in.
+pub(crate) fn falcon_512() -> Result<Option<Box<dyn Scheme>>> {
+    #[cfg(feature = "peers")]
+    let scheme = liboqs::others()?.into_iter().next();
+    #[cfg(not(feature = "peers"))]
+    let scheme = None;
+    Ok(scheme)
+}
+
+/// What is there for inspection, and the names of what is not built in.
+pub(crate) fn inspected() -> Result<(Vec<Box<dyn Scheme>>, &'static [&'static str])> {
+    let mut schemes = others::inspected();
+    #[cfg(feature = "peers")]
+    schemes.extend(liboqs::inspected()?);
+    schemes.extend(Algorithm::ALL.into_iter().map(|algorithm| aioli::scheme(algorithm, Kind::best())));
+    let missing: &[&str] =
+        if cfg!(feature = "peers") { &[] } else { &["Falcon-512", "Falcon-1024", "SPHINCS+-SHA2-128f"] };
+    Ok((schemes, missing))
 }
 
 /// What the record says about liboqs.
