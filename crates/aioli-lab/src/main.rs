@@ -9,6 +9,7 @@ mod peers;
 mod published;
 mod random;
 mod record;
+mod report;
 mod show;
 
 use anyhow::Result;
@@ -39,6 +40,8 @@ enum Command {
     Published(published::Options),
     /// Whether measurements on this machine are to be believed: a yardstick, red flags, key inspection
     Credibility(credibility::Options),
+    /// A page to look at, from records
+    Report(report::Options),
 }
 
 fn main() -> Result<()> {
@@ -55,5 +58,6 @@ fn main() -> Result<()> {
         Command::Peers(options) => peers::run(&options, &stop),
         Command::Published(options) => published::run(&options, &stop),
         Command::Credibility(options) => credibility::run(&options, &stop),
+        Command::Report(options) => report::run(&options),
     }
 }

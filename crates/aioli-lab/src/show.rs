@@ -15,7 +15,7 @@ pub(crate) enum Block {
     Chart(Chart),
 }
 
-/// A table. The first column is text, the others are aligned to the right.
+/// A table. Columns of numbers are aligned to the right.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     pub(crate) title: String,
@@ -35,6 +35,13 @@ impl Table {
     /// Adds a row.
     pub(crate) fn row<C: Into<String>>(&mut self, cells: impl IntoIterator<Item = C>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
+    }
+
+    /// Whether a column has numbers, more often than not.
+    pub(crate) fn is_numeric(&self, column: usize) -> bool {
+        let cells = || self.rows.iter().filter_map(|row| row.get(column)).filter(|cell| !cell.is_empty());
+        let number = |cell: &&String| cell.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+        column > 0 && 2 * cells().filter(number).count() > cells().count() && cells().all(|cell| cell.len() < 40)
     }
 
     /// Adds a row that stands out.
@@ -129,8 +136,10 @@ fn table_text(table: &Table) -> String {
         let mark = if table.highlighted.contains(&i) { ">" } else { "" };
         shown.add_row(std::iter::once(mark).chain(row.iter().map(String::as_str)));
     }
-    for column in shown.column_iter_mut().skip(2) {
-        column.set_cell_alignment(CellAlignment::Right);
+    for (i, column) in shown.column_iter_mut().skip(1).enumerate() {
+        if table.is_numeric(i) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
     }
     format!("{}\n{}", table.title, shown.trim_fmt())
 }
@@ -191,6 +200,14 @@ mod tests {
         assert_eq!(table.header, ["", "a", "b"]);
         assert_eq!(table.rows, [["g", "2.00", ""]]);
         assert!(text(&[Block::Chart(chart)]).contains("t: us"));
+    }
+
+    #[test]
+    fn columns_of_numbers_are_known() {
+        let mut table = Table::new("title", ["1", "value", "text"]);
+        table.row(["1", "-2.5", "OK"]);
+        table.row(["1", "3,000 (suspect)", "12 percent"]);
+        assert_eq!([0, 1, 2].map(|column| table.is_numeric(column)), [false, true, false]);
     }
 
     #[test]

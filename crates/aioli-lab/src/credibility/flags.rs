@@ -107,7 +107,15 @@ pub(crate) fn judge(statistics: &Statistics, limits: &Limits) -> Vec<Flag> {
         Flag::new(
             "too noisy",
             !within(statistics.cv_percent, 0.0, limits.cv_percent),
-            format!("coefficient of variation {:.2} %; limit {:.0} %", statistics.cv_percent, limits.cv_percent),
+            format!(
+                "coefficient of variation {:.2} %; limit {:.0} %{}",
+                statistics.cv_percent,
+                limits.cv_percent,
+                statistics.waiting.map_or(String::new(), |waiting| format!(
+                    "; {:.1} % of the time went to other programs",
+                    100.0 * waiting
+                ))
+            ),
         ),
         cycles,
         Flag::new(

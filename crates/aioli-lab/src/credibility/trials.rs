@@ -1,7 +1,7 @@
 //! Trials: the same operation timed many times over, in one go.
 
 use crate::counter;
-use crate::measure::{self, Quartiles, Sample, rounded};
+use crate::measure::{self, Quartiles, Sample, Scheduling, rounded};
 use crate::part::Run;
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
@@ -57,6 +57,8 @@ pub(crate) struct Statistics {
     pub(crate) single_pass_ns: f64,
     /// Ticks of the counter in a nanosecond, over all trials.
     pub(crate) counter_ghz: Option<f64>,
+    /// The share of the time that the thread was ready to run while the processor was given to others.
+    pub(crate) waiting: Option<f64>,
     /// Core cycles in a nanosecond, by additions of known length, right after the trials.
     pub(crate) core_ghz: Option<f64>,
 }
@@ -81,6 +83,7 @@ impl Statistics {
             cv_percent: rounded(100.0 * deviation / mean, 3),
             single_pass_ns: rounded(single_pass_ns, 1),
             counter_ghz: ticks.map(|ghz| rounded(ghz, 4)),
+            waiting: None,
             core_ghz: None,
         }
     }
@@ -104,6 +107,7 @@ impl Statistics {
 pub(crate) fn measure(plan: Plan, run: &Run<'_>, mut operation: impl FnMut() -> Result<()>) -> Result<Trials> {
     let mut several = |count: usize| (0..count).try_for_each(|_| operation());
     several(plan.warm_ups)?;
+    let begun = Scheduling::now();
     let mut trials = Vec::with_capacity(plan.trials);
     for done in 0..plan.trials {
         if run.stopped() {
@@ -118,13 +122,14 @@ pub(crate) fn measure(plan: Plan, run: &Run<'_>, mut operation: impl FnMut() -> 
         run.done(done + 1);
     }
     ensure!(!trials.is_empty(), "stopped before the first trial was finished: nothing was measured");
+    let waiting = begun.zip(Scheduling::now()).map(|(start, end)| rounded(end.waiting_since(start), 4));
     let count = 10 * plan.operations;
     let start = Instant::now();
     several(count)?;
     let single_pass = start.elapsed().as_nanos() as f64 / count as f64;
     let clocks: Option<Vec<f64>> = (0..15).map(|_| measure::core_clock()).collect();
     let core_ghz = clocks.map(|clocks| rounded(Quartiles::of(clocks).median, 3));
-    let statistics = Statistics { core_ghz, ..Statistics::of(&trials, single_pass) };
+    let statistics = Statistics { waiting, core_ghz, ..Statistics::of(&trials, single_pass) };
     Ok(Trials { statistics, raw_ns: trials.iter().map(|trial| rounded(trial.ns, 1)).collect() })
 }
 
