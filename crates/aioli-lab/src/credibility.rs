@@ -14,6 +14,7 @@ use crate::peers;
 use crate::published::{FalconVerify, OPERATIONS, Published};
 use crate::random::Random;
 use crate::record::{self, Label};
+use crate::samples::Samples;
 use crate::show::{self, Block, Table, significant};
 use aioli::backend::Kind;
 use aioli::params::ParameterSet;
@@ -193,6 +194,13 @@ impl Credibility {
         )
     }
 
+    /// The trials of a section that was just measured.
+    pub(crate) fn add_samples(&self, samples: &mut Samples) {
+        for judged in &self.measurements {
+            samples.add(Self::KEY, &judged.label, &judged.operation, &judged.trials.raw);
+        }
+    }
+
     fn statistics(&self) -> Table {
         let mut table = Table::new(
             "Verification: median of the trials, spread and clocks",
@@ -307,6 +315,7 @@ mod tests {
         let limits = Limits::of_falcon(&Published::get().falcon_red_flags);
         let plan = Plan { warm_ups: 1, trials: 3, operations: 2 };
         let mut judged = judge(&*scheme, plan, &Run::new(true, stop), &limits).unwrap();
+        judged.trials.raw.clear();
         judged.trials.statistics = trials::planted(20_000.0, Some(100_000.0), 11.0, 20_000.0);
         judged.flags = flags::judge(&judged.trials.statistics, &limits);
         Credibility { plan, measurements: vec![judged], inspections: Vec::new(), skipped: vec!["Falcon-512".into()] }

@@ -1,6 +1,7 @@
 //! The laboratory: measurements of MAYO that others can repeat.
 #![deny(unsafe_code)]
 
+mod all;
 mod counter;
 mod credibility;
 mod measure;
@@ -10,6 +11,7 @@ mod published;
 mod random;
 mod record;
 mod report;
+mod samples;
 mod show;
 
 use anyhow::Result;
@@ -17,7 +19,7 @@ use clap::{Parser, Subcommand};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Measures MAYO: aioli beside other implementations.
+/// Measures MAYO: aioli beside other implementations and published figures, and whether that is to be believed.
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
@@ -42,6 +44,8 @@ enum Command {
     Credibility(credibility::Options),
     /// A page to look at, from records
     Report(report::Options),
+    /// Every part of the lab, one record, one report
+    All(all::Options),
 }
 
 fn main() -> Result<()> {
@@ -59,5 +63,6 @@ fn main() -> Result<()> {
         Command::Published(options) => published::run(&options, &stop),
         Command::Credibility(options) => credibility::run(&options, &stop),
         Command::Report(options) => report::run(&options),
+        Command::All(options) => all::run(&options, &stop),
     }
 }

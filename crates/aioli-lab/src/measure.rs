@@ -93,7 +93,7 @@ impl<L> Cell<L> {
 }
 
 /// The time of one item, the mean over a sample's runs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sample {
     pub(crate) ns: f64,
     /// Reference cycles, where there is a counter.

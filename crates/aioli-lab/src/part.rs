@@ -7,6 +7,7 @@ use crate::show::Block;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a part puts into a record.
@@ -27,6 +28,8 @@ pub(crate) struct Run<'a> {
     /// Becomes true on Ctrl-C: end soon, and keep what there is.
     pub(crate) stop: &'a AtomicBool,
     bar: ProgressBar,
+    /// Which part of how many, if there are several.
+    part: Cell<Option<(usize, usize)>>,
 }
 
 impl<'a> Run<'a> {
@@ -36,14 +39,20 @@ impl<'a> Run<'a> {
         let style =
             ProgressStyle::with_template("{bar:40} {msg} {pos} of {len}, {eta} left (Ctrl-C keeps what there is)");
         bar.set_style(style.expect("a valid template"));
-        Self { quick, stop, bar }
+        Self { quick, stop, bar, part: Cell::new(None) }
+    }
+
+    /// Says which part of how many is run next.
+    pub(crate) fn part(&self, part: usize, count: usize) {
+        self.part.set(Some((part, count)));
     }
 
     /// Begins a stretch of so many steps, shown with this message, `peers, round` for example.
     pub(crate) fn begin(&self, message: impl Into<String>, steps: usize) {
         self.bar.reset();
         self.bar.set_length(steps as u64);
-        self.bar.set_message(message.into());
+        let part = self.part.get().map_or(String::new(), |(part, count)| format!("[part {part} of {count}] "));
+        self.bar.set_message(part + &message.into());
     }
 
     /// So many steps of the stretch are done.

@@ -18,6 +18,7 @@ mod throughput;
 use crate::measure::{self, Cell, Operation};
 use crate::part::Run;
 use crate::record::{self, Label, Machine, Measurement, Record};
+use crate::samples::Samples;
 use ::aioli::backend::Kind;
 use ::aioli::{Algorithm, Error, Round};
 use anyhow::{Context, Result, bail, ensure};
@@ -47,6 +48,9 @@ pub(crate) struct Options {
     /// Write a record to this file, which must not exist
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write all samples to this file, which must not exist, as comma-separated values
+    #[arg(long, value_name = "FILE")]
+    samples: Option<PathBuf>,
     /// Measure batches on one thread and on all cores too
     #[arg(long)]
     threads: bool,
@@ -55,7 +59,23 @@ pub(crate) struct Options {
 impl Default for Options {
     /// Everything but batches.
     fn default() -> Self {
-        Self { sets: vec![], round: None, backends: vec![], rounds: ROUNDS, quick: false, json: None, threads: false }
+        Self {
+            sets: vec![],
+            round: None,
+            backends: vec![],
+            rounds: ROUNDS,
+            quick: false,
+            json: None,
+            samples: None,
+            threads: false,
+        }
+    }
+}
+
+impl Options {
+    /// All there is to measure, batches included.
+    pub(crate) fn everything() -> Self {
+        Self { threads: true, ..Self::default() }
     }
 }
 
@@ -90,11 +110,18 @@ pub(crate) struct Keypair {
 ///
 /// If an implementation is not correct, if an option asks for what is not there, and those of the record's file.
 pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
-    options.json.as_deref().map_or(Ok(()), record::check_new)?;
+    for path in options.json.iter().chain(&options.samples) {
+        record::check_new(path)?;
+    }
     let record = measure(options, &Run::new(options.quick, stop))?;
     // The record first: what was measured is not lost if the output goes to a closed pipe.
     if let Some(path) = &options.json {
         record.write(path)?;
+    }
+    if let Some(path) = &options.samples {
+        let mut samples = Samples::new();
+        record.results.iter().for_each(|result| samples.add("peers", &result.label, &result.operation, &result.raw));
+        samples.write(path)?;
     }
     table::print(&record)
 }

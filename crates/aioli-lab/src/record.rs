@@ -121,6 +121,9 @@ pub(crate) struct Measurement {
     pub(crate) median_cycles: Option<f64>,
     /// How many samples these are taken over.
     pub(crate) samples: usize,
+    /// The samples, where they were just taken: they are not part of the record.
+    #[serde(skip)]
+    pub(crate) raw: Vec<Sample>,
 }
 
 impl Measurement {
@@ -136,6 +139,7 @@ impl Measurement {
             q3_ns: rounded(ns.q3, 1),
             median_cycles: cycles.map(|cycles| rounded(Quartiles::of(cycles).median, 1)),
             samples: samples.len(),
+            raw: samples.to_vec(),
         }
     }
 }
@@ -317,6 +321,7 @@ mod tests {
     #[test]
     fn sections_are_keys_of_the_record_and_optional() {
         let mut record = record();
+        record.results[0].raw.clear();
         let plain = serde_json::to_value(&record).unwrap();
         assert_eq!(plain.as_object().unwrap().len(), 2, "machine and results");
         let old: Record = serde_json::from_value(plain).unwrap();
@@ -338,8 +343,9 @@ mod tests {
     fn written_records_are_read_back_and_never_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("record.json");
-        let record = record();
+        let mut record = record();
         record.write(&path).unwrap();
+        record.results[0].raw.clear();
         assert_eq!(Record::read(&path).unwrap(), record);
         let before = fs::read(&path).unwrap();
         let error = format!("{:#}", record.write(&path).unwrap_err());

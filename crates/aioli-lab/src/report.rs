@@ -90,6 +90,16 @@ pub(crate) fn write(records: &[(String, Record)], folder: &Path, format: Format)
         .collect()
 }
 
+/// What a record comes to.
+///
+/// # Errors
+///
+/// If a section of the record is not what it should be.
+pub(crate) fn summary(record: &Record) -> Result<Vec<Block>> {
+    let verdict = record.section::<Credibility>()?.map(|section| section.verdict());
+    Ok(findings::summary(record, verdict.as_deref()))
+}
+
 /// A part of the report.
 struct Part {
     /// For links to it.
@@ -100,10 +110,8 @@ struct Part {
 
 /// All parts of a record. One that the record has nothing for says so.
 fn parts(record: &Record) -> Result<Vec<Part>> {
-    let credibility: Option<Credibility> = record.section()?;
-    let verdict = credibility.as_ref().map(Credibility::verdict);
     let mut parts = vec![
-        Part { key: "summary", title: "Summary", blocks: findings::summary(record, verdict.as_deref()) },
+        Part { key: "summary", title: "Summary", blocks: summary(record)? },
         Part { key: "machine", title: "Machine and method", blocks: findings::machine(record) },
         Part { key: "peers", title: "Ours and others", blocks: findings::peers(record) },
         Part { key: "expand-p", title: "In multiples of expand_p", blocks: findings::multiples(record) },

@@ -38,8 +38,9 @@ impl std::fmt::Display for Plan {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Trials {
     pub(crate) statistics: Statistics,
-    /// Nanoseconds of an operation in every trial.
-    pub(crate) raw_ns: Vec<f64>,
+    /// Every trial, where it was just made: these are not part of the record.
+    #[serde(skip)]
+    pub(crate) raw: Vec<Sample>,
 }
 
 /// Of the trials; everything is for one operation.
@@ -130,7 +131,7 @@ pub(crate) fn measure(plan: Plan, run: &Run<'_>, mut operation: impl FnMut() -> 
     let clocks: Option<Vec<f64>> = (0..15).map(|_| measure::core_clock()).collect();
     let core_ghz = clocks.map(|clocks| rounded(Quartiles::of(clocks).median, 3));
     let statistics = Statistics { waiting, core_ghz, ..Statistics::of(&trials, single_pass) };
-    Ok(Trials { statistics, raw_ns: trials.iter().map(|trial| rounded(trial.ns, 1)).collect() })
+    Ok(Trials { statistics, raw: trials })
 }
 
 /// Statistics for tests.
@@ -178,7 +179,7 @@ mod tests {
         })
         .unwrap();
         assert_eq!(count, 3 + 4 * 5 + 10 * 5);
-        assert_eq!(trials.raw_ns.len(), 4);
+        assert_eq!(trials.raw.len(), 4);
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
         assert!(measure(plan, &Run::new(true, &stop), || Ok(())).is_err());
     }

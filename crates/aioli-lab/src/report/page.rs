@@ -3,6 +3,7 @@
 use super::Part;
 use super::picture::{self, escaped};
 use crate::record::Record;
+use crate::samples::quoted;
 use crate::show::{Block, Table};
 use anyhow::Result;
 
@@ -128,11 +129,6 @@ fn csv(record: &Record) -> String {
     text
 }
 
-/// A field of comma-separated values.
-pub(crate) fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field.to_owned() }
-}
-
 /// An address that holds the text itself.
 fn data_address(kind: &str, text: &str) -> String {
     let mut address = format!("data:{kind};charset=utf-8,");
@@ -181,7 +177,6 @@ mod tests {
         let text = csv(&record);
         let expected = format!("aioli,{},avx2,3,MAYO_1,sign,1500,1500,1500,3000,1", record.results[0].label.version);
         assert_eq!(text.lines().nth(1), Some(&*expected));
-        assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
     }
 
     #[test]
