@@ -4,15 +4,18 @@
 mod all;
 mod counter;
 mod credibility;
+mod kernel;
 mod measure;
 mod part;
 mod peers;
+mod profile;
 mod published;
 mod random;
 mod record;
 mod report;
 mod samples;
 mod show;
+mod techniques;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -46,6 +49,16 @@ enum Command {
     Report(report::Options),
     /// Every part of the lab, one record, one report
     All(all::Options),
+    /// Every technique of making MAYO fast, beside the published experiment, whose claims are judged
+    ///
+    /// Each is checked by a known answer, then timed twice: whole processes, as published, and in one process.
+    Techniques(techniques::Options),
+    /// The left product alone: multiply-accumulates per cycle of every technique, beside published records and roofs
+    Kernel(kernel::Options),
+    /// Where the time of keygen, sign and verify goes, backend by backend, beside the published profile
+    Profile(profile::Options),
+    #[command(hide = true)]
+    Worker(techniques::Worker),
 }
 
 fn main() -> Result<()> {
@@ -64,5 +77,9 @@ fn main() -> Result<()> {
         Command::Credibility(options) => credibility::run(&options, &stop),
         Command::Report(options) => report::run(&options),
         Command::All(options) => all::run(&options, &stop),
+        Command::Techniques(options) => techniques::run(&options, &stop),
+        Command::Kernel(options) => kernel::run(&options, &stop),
+        Command::Profile(options) => profile::run(&options, &stop),
+        Command::Worker(worker) => worker.run(),
     }
 }

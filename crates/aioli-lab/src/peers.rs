@@ -327,14 +327,14 @@ fn name(scheme: &dyn Scheme) -> String {
 }
 
 /// 2 or 3.
-fn round_number(algorithm: Algorithm) -> u8 {
+pub(crate) fn round_number(algorithm: Algorithm) -> u8 {
     match algorithm.round() {
         Round::Two => 2,
         Round::Three => 3,
     }
 }
 
-fn parse_set(text: &str) -> Result<&'static str, String> {
+pub(crate) fn parse_set(text: &str) -> Result<&'static str, String> {
     let known = Algorithm::ALL.into_iter().find(|set| set.name() == text);
     known.map(Algorithm::set_name).ok_or_else(|| "expected mayo1, mayo2, mayo3 or mayo5".into())
 }

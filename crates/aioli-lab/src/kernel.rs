@@ -1,0 +1,251 @@
+//! `aioli-lab kernel`: the left product alone, nibble-sliced against bit-sliced and the rest.
+//!
+//! The operand is P1 of a set, in memory; X has the rows of keygen (o, secret), of verification (k, public) and of signing
+//! (k + o, secret), and what a kernel may make of that is its own affair. A multiply-accumulate is one product in GF(16)
+//! added to a sum: two for each byte of P1 and row of X. Core cycles are times multiplied by the core's clock as it was
+//! measured in the same rounds.
+
+mod roofline;
+
+use crate::measure::{self, Cell, Conditions, Operation};
+use crate::part::{Run, Section};
+use crate::peers::parse_set;
+use crate::published::Published;
+use crate::random::Random;
+use crate::record::{self, Measurement};
+use crate::show::{Block, Table, significant};
+use crate::techniques::{Technique, algorithms, finish, label};
+use aioli::backend::{Backend, Kind, Portable};
+use aioli::packed::{Coefficients, Rows};
+use aioli::params::ParameterSet;
+use aioli::{Algorithm, with_set};
+use anyhow::{Result, ensure};
+use serde::{Deserialize, Serialize};
+use std::hint::black_box;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
+
+/// The options.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Options {
+    /// Sets to measure: mayo1, mayo2, mayo3, mayo5 [default: all]
+    #[arg(long = "set", value_delimiter = ',', value_name = "SET", value_parser = parse_set)]
+    sets: Vec<&'static str>,
+    /// The round of NIST's process
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(2..=3))]
+    round: u8,
+    /// A first look: few rounds
+    #[arg(long)]
+    quick: bool,
+    /// Write a record to this file, which must not exist
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// Checks, measures, prints and records.
+///
+/// # Errors
+///
+/// If a technique is not correct, and those of the record's file.
+pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
+    options.json.as_deref().map_or(Ok(()), record::check_new)?;
+    let run = Run::new(options.quick, stop);
+    let section = measure(&run, &algorithms(&options.sets, options.round))?;
+    finish(&run, &section, section.conditions.clone(), options.json.as_deref())
+}
+
+/// What was measured.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Kernels {
+    /// The operand and the numbers of rows, set by set.
+    shapes: Vec<Shape>,
+    /// `keygen`, `verify`, `sign`: P1 with the rows of that; `aes` is the key stream of P1 and P2.
+    results: Vec<Measurement>,
+    conditions: Conditions,
+}
+
+/// The left products of a set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Shape {
+    set: String,
+    p1_bytes: usize,
+    /// P1 and P2, the key stream.
+    p_bytes: usize,
+    keygen_rows: usize,
+    verify_rows: usize,
+    sign_rows: usize,
+}
+
+impl Shape {
+    fn of<P: ParameterSet>() -> Self {
+        Self {
+            set: P::ALGORITHM.set_name().into(),
+            p1_bytes: P::P1_BYTES,
+            p_bytes: P::P_BYTES,
+            keygen_rows: P::O,
+            verify_rows: P::K,
+            sign_rows: P::K + P::O,
+        }
+    }
+
+    fn rows(&self, operation: &str) -> usize {
+        match operation {
+            "keygen" => self.keygen_rows,
+            "verify" => self.verify_rows,
+            _ => self.sign_rows,
+        }
+    }
+
+    /// Multiply-accumulates of a product.
+    fn work(&self, operation: &str) -> f64 {
+        (2 * self.p1_bytes * self.rows(operation)) as f64
+    }
+}
+
+/// Measures all kernels with these sets.
+///
+/// # Errors
+///
+/// If a kernel is not correct; if the run is stopped before anything was measured.
+pub(crate) fn measure(run: &Run<'_>, algorithms: &[Algorithm]) -> Result<Kernels> {
+    let (mut cells, mut shapes) = (Vec::new(), Vec::new());
+    for &algorithm in algorithms {
+        shapes.push(with_set!(algorithm, P => Shape::of::<P>()));
+        for technique in Technique::kernels() {
+            let operations = with_set!(algorithm, P => operations::<P>(technique)?);
+            let label = label(algorithm, technique);
+            cells.extend(operations.into_iter().map(|operation| Cell::new(label.clone(), operation)));
+        }
+        let aes = with_set!(algorithm, P => key_stream::<P>()?);
+        cells.push(Cell::new(label(algorithm, Technique::library(Kind::best())), aes));
+    }
+    let rounds = if run.quick { QUICK_ROUNDS } else { ROUNDS };
+    run.begin("kernels, round", rounds);
+    let conditions = measure::interleaved(&mut cells, rounds, run.stop, |done| run.done(done))?;
+    let results =
+        cells.into_iter().map(|cell| Measurement::new(cell.label, &cell.operation.name, &cell.samples)).collect();
+    Ok(Kernels { shapes, results, conditions })
+}
+
+/// The three products of a technique, each compared with the portable backend's first.
+fn operations<P: ParameterSet>(technique: Technique) -> Result<Vec<Operation>> {
+    let token = technique.token()?;
+    let mut p1 = vec![0; P::P1_BYTES];
+    Random::fill(&mut p1);
+    let p1: Rc<[u8]> = p1.into();
+    let shape = Shape::of::<P>();
+    OPERATIONS
+        .iter()
+        .map(|&name| {
+            let (p1, count) = (Rc::clone(&p1), shape.rows(name));
+            let mut elements = vec![0; P::V * count];
+            Random::fill(&mut elements);
+            elements.iter_mut().for_each(|element| *element &= 15);
+            let product = move |b: &dyn Fn(Coefficients<'_>, Rows<'_>, &mut [u8], usize), out: &mut [u8]| {
+                let x = Coefficients::new(&elements, count, count);
+                let row_bytes = P::V * P::M_BYTES;
+                let rows = Rows::upper(&p1, P::V, row_bytes, P::M_BYTES).public();
+                b(if name == "verify" { x.public() } else { x }, rows, out, row_bytes);
+            };
+            let (mut out, mut expected) = (vec![0; count * P::V * P::M_BYTES], vec![0; count * P::V * P::M_BYTES]);
+            product(&|x, rows, out, stride| Portable::detect().left_product(x, rows, out, stride), &mut expected);
+            product(&|x, rows, out, stride| token.left_product(x, rows, out, stride), &mut out);
+            ensure!(out == expected, "{technique}: its product with P1 of {} is wrong", P::ALGORITHM);
+            Ok(Operation::new(name, move || {
+                product(&|x, rows, out, stride| token.left_product(x, rows, out, stride), &mut out);
+                black_box(&mut out);
+                Ok(())
+            }))
+        })
+        .collect()
+}
+
+fn key_stream<P: ParameterSet>() -> Result<Operation> {
+    let (token, key) = (Technique::library(Kind::best()).token()?, Random::bytes());
+    let mut out = vec![0; P::P_BYTES];
+    Ok(Operation::new(AES, move || {
+        token.aes128_ctr(&key, &[0; 16], 0, &mut out);
+        black_box(&mut out);
+        Ok(())
+    }))
+}
+
+impl Kernels {
+    /// Work for a cycle: of the core, where its clock is known, and of the counter.
+    fn per_cycle(&self, result: &Measurement, work: f64) -> (Option<f64>, Option<f64>) {
+        let core = self.conditions.core_ghz.map(|ghz| work / (result.median_ns * ghz));
+        (core, result.median_cycles.map(|cycles| work / cycles))
+    }
+
+    fn of_set<'a>(&'a self, set: &'a str) -> impl Iterator<Item = &'a Measurement> {
+        self.results.iter().filter(move |result| result.label.set == set)
+    }
+
+    fn table(&self, shape: &Shape) -> Table {
+        let title =
+            format!("{}: multiply-accumulates per core cycle (per reference cycle), P1 with the rows of", shape.set);
+        let named = OPERATIONS.map(|operation| format!("{operation} ({})", shape.rows(operation)));
+        let mut table = Table::new(title, std::iter::once("".to_owned()).chain(named));
+        let mut techniques: Vec<&str> = Vec::new();
+        for result in self.of_set(&shape.set).filter(|result| result.operation != AES) {
+            if !techniques.contains(&&*result.label.backend) {
+                techniques.push(&result.label.backend);
+            }
+        }
+        for technique in techniques {
+            let cells = OPERATIONS.map(|operation| {
+                self.of_set(&shape.set)
+                    .find(|result| result.label.backend == technique && result.operation == operation)
+                    .map_or(String::new(), |result| figure(self.per_cycle(result, shape.work(operation))))
+            });
+            table.row(std::iter::once(technique.to_owned()).chain(cells));
+        }
+        table
+    }
+}
+
+fn figure((core, reference): (Option<f64>, Option<f64>)) -> String {
+    let text = |value: Option<f64>| value.map_or("unknown".into(), significant);
+    format!("{} ({})", text(core), text(reference))
+}
+
+impl Section for Kernels {
+    const KEY: &'static str = "kernel";
+    const TITLE: &'static str = "The left product alone";
+
+    fn blocks(&self) -> Vec<Block> {
+        let records = &Published::get().multiply_accumulate_records;
+        let mut blocks = vec![Block::Text(format!(
+            "Published, with AVX2: {} per cycle on Skylake, {} on Ice Lake ({}). The core runs at {}, the counter at {}; \
+             {}.",
+            records.skylake,
+            records.ice_lake,
+            records.source,
+            ghz(self.conditions.core_ghz),
+            ghz(self.conditions.counter_ghz),
+            self.conditions.verdict
+        ))];
+        let mut aes = Table::new("AES-128-CTR of P1 and P2: bytes per core cycle (per reference cycle)", ["", "bytes"]);
+        for shape in &self.shapes {
+            blocks.push(Block::Table(self.table(shape)));
+            for result in self.of_set(&shape.set).filter(|result| result.operation == AES) {
+                aes.row([shape.set.clone(), figure(self.per_cycle(result, shape.p_bytes as f64))]);
+            }
+        }
+        blocks.push(Block::Table(aes));
+        blocks.extend(roofline::blocks(self));
+        blocks
+    }
+}
+
+fn ghz(value: Option<f64>) -> String {
+    value.map_or("an unknown clock".into(), |ghz| format!("{ghz:.2} GHz"))
+}
+
+/// Whose rows X has.
+const OPERATIONS: [&str; 3] = ["keygen", "verify", "sign"];
+/// The name of the key stream in results.
+const AES: &str = "aes";
+const ROUNDS: usize = 60;
+const QUICK_ROUNDS: usize = 8;
