@@ -9,6 +9,9 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=CC");
 
+    #[cfg(feature = "openmp")]
+    openmp();
+
     let lock = std::fs::read_to_string(lock).expect("the workspace's Cargo.lock");
     let lines: Vec<&str> = lock.lines().collect();
     let versions: Vec<String> = lines
@@ -29,6 +32,18 @@ fn main() {
     let flags = std::env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default().replace('\u{1f}', " ");
     println!("cargo::rustc-env=AIOLI_LAB_RUSTFLAGS={flags}");
     println!("cargo::rustc-env=AIOLI_LAB_PROFILE={}", std::env::var("PROFILE").unwrap_or_default());
+}
+
+/// Compiles the C of the technique `openmp`, and links the runtime of the compiler's OpenMP.
+#[cfg(feature = "openmp")]
+fn openmp() {
+    const SOURCE: &str = "src/techniques/openmp.c";
+    println!("cargo::rerun-if-changed={SOURCE}");
+    let mut build = cc::Build::new();
+    build.file(SOURCE).flag("-fopenmp").opt_level(3);
+    let runtime = if build.get_compiler().is_like_clang() { "omp" } else { "gomp" };
+    build.compile("aioli_lab_openmp");
+    println!("cargo::rustc-link-lib={runtime}");
 }
 
 /// The first line of what `program --version` prints, or nothing.

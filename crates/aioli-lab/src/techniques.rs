@@ -8,6 +8,8 @@
 mod backend;
 mod claims;
 mod comparison;
+#[cfg(feature = "openmp")]
+mod openmp;
 mod process;
 mod scalar;
 mod sliced;

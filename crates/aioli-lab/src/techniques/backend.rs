@@ -1,5 +1,7 @@
 //! The techniques by name, and each as an implementation of the kernel contract.
 
+#[cfg(feature = "openmp")]
+use super::openmp;
 use super::{scalar, sliced, threads};
 #[cfg(target_arch = "x86_64")]
 use aioli::backend::{Avx2, Gfni256, Gfni512};
@@ -25,6 +27,9 @@ enum Kernel {
     Lut,
     Bitsliced,
     M4r,
+    /// With so many threads of OpenMP.
+    #[cfg(feature = "openmp")]
+    OpenMp(usize),
     Library(Kind),
 }
 
@@ -52,8 +57,10 @@ impl Technique {
     pub(crate) fn available() -> Vec<Self> {
         let hybrids = [Kind::Avx2, Kind::Gfni512].into_iter().filter(|kind| kind.is_available());
         let with = |kernel, threads| Self { kernel, threads: Some(threads) };
-        Self::kernels()
-            .chain(threads::COUNTS.map(|threads| with(Kernel::Baseline, threads)))
+        let all = Self::kernels();
+        #[cfg(feature = "openmp")]
+        let all = all.chain(threads::COUNTS.map(|threads| Self::of(Kernel::OpenMp(threads))));
+        all.chain(threads::COUNTS.map(|threads| with(Kernel::Baseline, threads)))
             .chain(hybrids.flat_map(|kind| [2, 4].map(|threads| with(Kernel::Library(kind), threads))))
             .collect()
     }
@@ -70,6 +77,8 @@ impl Technique {
             Kernel::Lut => KernelToken::Lut,
             Kernel::Bitsliced => KernelToken::Bitsliced,
             Kernel::M4r => KernelToken::M4r,
+            #[cfg(feature = "openmp")]
+            Kernel::OpenMp(threads) => KernelToken::OpenMp(threads),
             Kernel::Library(Kind::Portable) => KernelToken::Portable(Portable::detect()),
             #[cfg(target_arch = "x86_64")]
             Kernel::Library(Kind::Avx2) => KernelToken::Avx2(Avx2::detect().with_context(unavailable)?),
@@ -82,9 +91,13 @@ impl Technique {
         Ok(Token { kernel, pool: self.threads.map(threads::pool).transpose()? })
     }
 
-    /// The threads inside an operation, if there is a pool of them.
-    pub(crate) fn threads(self) -> Option<usize> {
-        self.threads
+    /// The threads inside an operation, if it has any.
+    pub(super) fn threads(self) -> Option<usize> {
+        match self.kernel {
+            #[cfg(feature = "openmp")]
+            Kernel::OpenMp(threads) => Some(threads),
+            _ => self.threads,
+        }
     }
 
     /// What to know of it before its figures are believed or used.
@@ -98,6 +111,8 @@ impl Technique {
             Kernel::M4r => {
                 "tables of 16 multiples, addressed by the secret X in keygen and sign: not constant time".into()
             }
+            #[cfg(feature = "openmp")]
+            Kernel::OpenMp(_) => "the published loop in C, which its compiler may vectorize".into(),
             Kernel::Library(_) => return None,
         };
         self.threads.is_none().then_some(text)
@@ -112,6 +127,8 @@ impl fmt::Display for Technique {
             Kernel::Lut => "lut",
             Kernel::Bitsliced => "bitsliced",
             Kernel::M4r => "m4r",
+            #[cfg(feature = "openmp")]
+            Kernel::OpenMp(threads) => return f.pad(&format!("openmp_{threads}")),
             Kernel::Library(kind) => kind.name(),
         };
         match (self.kernel, self.threads) {
@@ -150,6 +167,8 @@ enum KernelToken {
     Lut,
     Bitsliced,
     M4r,
+    #[cfg(feature = "openmp")]
+    OpenMp(usize),
     Portable(Portable),
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
@@ -207,6 +226,8 @@ impl Backend for KernelToken {
             Self::Lut => scalar::left_product::<scalar::Tables>(x, rows, out, stride),
             Self::Bitsliced => sliced::bitsliced(x, rows, out, stride),
             Self::M4r => sliced::m4r(x, rows, out, stride),
+            #[cfg(feature = "openmp")]
+            Self::OpenMp(threads) => openmp::left_product(threads, x, rows, out, stride),
             Self::Portable(b) => b.left_product(x, rows, out, stride),
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(b) => b.left_product(x, rows, out, stride),
@@ -233,6 +254,8 @@ impl Backend for KernelToken {
         match self {
             Self::Baseline => scalar::solve::<scalar::Computed>(columns, m, x),
             Self::Lut => scalar::solve::<scalar::Tables>(columns, m, x),
+            #[cfg(feature = "openmp")]
+            Self::OpenMp(_) => scalar::solve::<scalar::Computed>(columns, m, x),
             Self::Bitsliced | Self::M4r => Portable::detect().solve(columns, m, x),
             Self::Portable(b) => b.solve(columns, m, x),
             #[cfg(target_arch = "x86_64")]
