@@ -1,10 +1,14 @@
 //! `aioli-lab all`: every part, one record, one report.
 
-use crate::credibility;
+use crate::credibility::{self, Credibility};
+use crate::kernel::{self, Kernels};
 use crate::part::{Run, Section};
+use crate::profile::{self, Profile};
 use crate::record::{self, Record};
 use crate::report::{self, Format};
 use crate::samples::Samples;
+use crate::study::all_sets;
+use crate::techniques::{self, Techniques};
 use crate::{peers, show};
 use anyhow::{Context, Result};
 use std::fs;
@@ -77,8 +81,21 @@ pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
 type Part = fn(&mut Record, &mut Samples, &Run<'_>) -> Result<()>;
 
 /// What follows on the peers. The published figures and the report need no measuring.
-const PARTS: &[(&str, Part)] = &[(credibility::Credibility::KEY, |record, samples, run| {
-    let section = credibility::measure(run)?;
-    section.add_samples(samples);
-    record.put(&section)
-})];
+const PARTS: &[(&str, Part)] = &[
+    (Techniques::KEY, |record, samples, run| {
+        let section = techniques::measure(run, &all_sets())?;
+        section.add_samples(samples);
+        record.put(&section)
+    }),
+    (Kernels::KEY, |record, samples, run| {
+        let section = kernel::measure(run, &all_sets())?;
+        section.add_samples(samples);
+        record.put(&section)
+    }),
+    (Profile::KEY, |record, _, run| record.put(&profile::measure(run, &all_sets())?)),
+    (Credibility::KEY, |record, samples, run| {
+        let section = credibility::measure(run)?;
+        section.add_samples(samples);
+        record.put(&section)
+    }),
+];

@@ -9,18 +9,21 @@ mod roofline;
 
 use crate::measure::{self, Cell, Conditions, Operation};
 use crate::part::{Run, Section};
-use crate::peers::parse_set;
 use crate::published::Published;
 use crate::random::Random;
-use crate::record::{self, Measurement};
+use crate::record::Measurement;
+use crate::report::svg;
+use crate::samples::Samples;
 use crate::show::{Block, Table, significant};
-use crate::techniques::{Technique, algorithms, finish, label};
+use crate::study::{self, Study, label};
+use crate::techniques::Technique;
 use aioli::backend::{Backend, Kind, Portable};
 use aioli::packed::{Coefficients, Rows};
 use aioli::params::ParameterSet;
 use aioli::{Algorithm, with_set};
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
+use std::fs;
 use std::hint::black_box;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -29,30 +32,22 @@ use std::sync::atomic::AtomicBool;
 /// The options.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Options {
-    /// Sets to measure: mayo1, mayo2, mayo3, mayo5 [default: all]
-    #[arg(long = "set", value_delimiter = ',', value_name = "SET", value_parser = parse_set)]
-    sets: Vec<&'static str>,
-    /// The round of NIST's process
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(2..=3))]
-    round: u8,
-    /// A first look: few rounds
-    #[arg(long)]
-    quick: bool,
-    /// Write a record to this file, which must not exist
+    #[command(flatten)]
+    study: study::Options,
+    /// Write the roofline as a picture to this file
     #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    svg: Option<PathBuf>,
 }
 
-/// Checks, measures, prints and records.
+/// Checks, measures, prints, records and draws.
 ///
 /// # Errors
 ///
-/// If a technique is not correct, and those of the record's file.
+/// If a technique is not correct, and those of the files.
 pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
-    options.json.as_deref().map_or(Ok(()), record::check_new)?;
-    let run = Run::new(options.quick, stop);
-    let section = measure(&run, &algorithms(&options.sets, options.round))?;
-    finish(&run, &section, section.conditions.clone(), options.json.as_deref())
+    let section = study::run(&options.study, stop, measure)?;
+    let Some(path) = &options.svg else { return Ok(()) };
+    fs::write(path, svg(&roofline::chart(&section))).with_context(|| format!("{}", path.display()))
 }
 
 /// What was measured.
@@ -171,7 +166,18 @@ fn key_stream<P: ParameterSet>() -> Result<Operation> {
     }))
 }
 
+impl Study for Kernels {
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+}
+
 impl Kernels {
+    /// Adds the raw samples.
+    pub(crate) fn add_samples(&self, samples: &mut Samples) {
+        self.results.iter().for_each(|result| samples.add(Self::KEY, &result.label, &result.operation, &result.raw));
+    }
+
     /// Work for a cycle: of the core, where its clock is known, and of the counter.
     fn per_cycle(&self, result: &Measurement, work: f64) -> (Option<f64>, Option<f64>) {
         let core = self.conditions.core_ghz.map(|ghz| work / (result.median_ns * ghz));
@@ -180,6 +186,39 @@ impl Kernels {
 
     fn of_set<'a>(&'a self, set: &'a str) -> impl Iterator<Item = &'a Measurement> {
         self.results.iter().filter(move |result| result.label.set == set)
+    }
+
+    /// How much faster nibbles with M4R are than bit slices, published for the Cortex-M4 and here.
+    fn sliced(&self) -> Table {
+        let title =
+            "Nibble-sliced with M4R, times as fast as bit-sliced: published (Cortex-M4, round 1, cycles) and here";
+        let mut table = Table::new(title, ["", "bit-sliced", "M4R", "published", "here"]);
+        for figures in &Published::get().m4_arithmetic {
+            // Of the set of the same name.
+            let set = figures.set.split(' ').next().unwrap_or_default();
+            let products = [
+                ("(P1 + P1^T) O", &figures.p1_p1t_times_o, None),
+                ("P1 V^T", &figures.p1_times_vt, Some("verify")),
+                ("P1 O", &figures.p1_times_o, Some("keygen")),
+            ];
+            for (product, cycles, operation) in products {
+                let time = |technique: &str| {
+                    let found = |result: &&Measurement| {
+                        result.label.backend == technique && Some(&*result.operation) == operation
+                    };
+                    self.of_set(set).find(found).map(|result| result.median_ns)
+                };
+                let here = time("bitsliced").zip(time("m4r")).map_or(String::new(), |(a, b)| significant(a / b));
+                table.row([
+                    format!("{}, {product}", figures.set),
+                    significant(cycles.bitsliced as f64),
+                    significant(cycles.m4r as f64),
+                    significant(cycles.bitsliced as f64 / cycles.m4r as f64),
+                    here,
+                ]);
+            }
+        }
+        table
     }
 
     fn table(&self, shape: &Shape) -> Table {
@@ -234,6 +273,7 @@ impl Section for Kernels {
             }
         }
         blocks.push(Block::Table(aes));
+        blocks.push(Block::Table(self.sliced()));
         blocks.extend(roofline::blocks(self));
         blocks
     }

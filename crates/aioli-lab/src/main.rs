@@ -15,6 +15,7 @@ mod record;
 mod report;
 mod samples;
 mod show;
+mod study;
 mod techniques;
 
 use anyhow::Result;
@@ -52,11 +53,11 @@ enum Command {
     /// Every technique of making MAYO fast, beside the published experiment, whose claims are judged
     ///
     /// Each is checked by a known answer, then timed twice: whole processes, as published, and in one process.
-    Techniques(techniques::Options),
+    Techniques(study::Options),
     /// The left product alone: multiply-accumulates per cycle of every technique, beside published records and roofs
     Kernel(kernel::Options),
     /// Where the time of keygen, sign and verify goes, backend by backend, beside the published profile
-    Profile(profile::Options),
+    Profile(study::Options),
     #[command(hide = true)]
     Worker(techniques::Worker),
 }
@@ -77,9 +78,9 @@ fn main() -> Result<()> {
         Command::Credibility(options) => credibility::run(&options, &stop),
         Command::Report(options) => report::run(&options),
         Command::All(options) => all::run(&options, &stop),
-        Command::Techniques(options) => techniques::run(&options, &stop),
+        Command::Techniques(options) => study::run(&options, &stop, techniques::measure).map(drop),
         Command::Kernel(options) => kernel::run(&options, &stop),
-        Command::Profile(options) => profile::run(&options, &stop),
+        Command::Profile(options) => study::run(&options, &stop, profile::measure).map(drop),
         Command::Worker(worker) => worker.run(),
     }
 }

@@ -10,12 +10,13 @@ mod probe;
 
 use crate::measure::{self, Cell, Conditions, Quartiles, rounded};
 use crate::part::{Run, Section};
-use crate::peers::{MESSAGE_BYTES, aioli::fresh_key, parse_set};
+use crate::peers::{MESSAGE_BYTES, aioli::fresh_key};
 use crate::published::Published;
 use crate::random::Random;
-use crate::record::{self, Label};
+use crate::record::Label;
 use crate::show::{Block, Chart, Marks, Table, significant};
-use crate::techniques::{Technique, Token, algorithms, finish, label};
+use crate::study::{Study, label};
+use crate::techniques::{Technique, Token};
 use aioli::backend::{Backend, Kind};
 use aioli::hazmat::on;
 use aioli::params::ParameterSet;
@@ -26,38 +27,7 @@ use probe::Probe;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::hint::black_box;
-use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::atomic::AtomicBool;
-
-/// The options.
-#[derive(clap::Args, Debug)]
-pub(crate) struct Options {
-    /// Sets to measure: mayo1, mayo2, mayo3, mayo5 [default: all]
-    #[arg(long = "set", value_delimiter = ',', value_name = "SET", value_parser = parse_set)]
-    sets: Vec<&'static str>,
-    /// The round of NIST's process
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(2..=3))]
-    round: u8,
-    /// A first look: few rounds
-    #[arg(long)]
-    quick: bool,
-    /// Write a record to this file, which must not exist
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-}
-
-/// Measures, prints and records.
-///
-/// # Errors
-///
-/// If an operation fails, and those of the record's file.
-pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
-    options.json.as_deref().map_or(Ok(()), record::check_new)?;
-    let run = Run::new(options.quick, stop);
-    let section = measure(&run, &algorithms(&options.sets, options.round))?;
-    finish(&run, &section, section.conditions.clone(), options.json.as_deref())
-}
 
 /// What was measured.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -86,8 +56,9 @@ struct Entry {
 impl Entry {
     /// The share of the whole that these phases take, in percent.
     fn percent(&self, names: &[&str]) -> f64 {
+        // The sum of nothing is a negative zero.
         let sum: f64 = self.phases.iter().filter(|(name, _)| names.contains(&&**name)).map(|(_, time)| time).sum();
-        100.0 * sum / self.total
+        100.0 * (sum + 0.0) / self.total
     }
 }
 
@@ -216,6 +187,12 @@ fn entry(label: Label, operation: Operation, seen: &[Breakdown], unprobed: f64, 
     Entry { label, operation: operation.name().into(), total, unprobed: rounded(unprobed, 0), phases }
 }
 
+impl Study for Profile {
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+}
+
 impl Section for Profile {
     const KEY: &'static str = "profile";
     const TITLE: &'static str = "Where the time goes";
@@ -342,5 +319,5 @@ const EXPANSION: &[&str] = &[phases::EXPAND_P, "expand lambda"];
 const OTHERS: [&str; 5] = ["transpose and add", "whip", "solve", HASHING, REST];
 const HASHING: &str = "hashing";
 const REST: &str = "decoding, clearing, rest";
-const ROUNDS: usize = 60;
-const QUICK_ROUNDS: usize = 10;
+const ROUNDS: usize = 400;
+const QUICK_ROUNDS: usize = 50;

@@ -8,13 +8,18 @@ mod page;
 mod picture;
 
 use crate::credibility::Credibility;
+use crate::kernel::Kernels;
 use crate::part::Section;
+use crate::profile::Profile;
 use crate::published;
 use crate::record::Record;
 use crate::show::{Block, Chart};
+use crate::techniques::Techniques;
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+pub(crate) use picture::svg;
 
 /// The options.
 #[derive(clap::Args, Debug)]
@@ -116,6 +121,9 @@ fn parts(record: &Record) -> Result<Vec<Part>> {
         Part { key: "peers", title: "Ours and others", blocks: findings::peers(record) },
         Part { key: "expand-p", title: "In multiples of expand_p", blocks: findings::multiples(record) },
     ];
+    parts.push(part::<Techniques>(record)?);
+    parts.push(part::<Kernels>(record)?);
+    parts.push(part::<Profile>(record)?);
     parts.push(part::<Credibility>(record)?);
     parts.push(Part { key: "published", title: "Published figures", blocks: published::blocks(record) });
     Ok(parts)
@@ -134,7 +142,7 @@ fn file_name(path: &Path) -> String {
 }
 
 /// The charts that are written as files too.
-const PICTURES: [&str; 2] = ["peers-ratio", "published-sign"];
+const PICTURES: [&str; 3] = ["peers-ratio", "published-sign", "roofline"];
 
 #[cfg(test)]
 mod tests {

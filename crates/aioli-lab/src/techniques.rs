@@ -19,79 +19,17 @@ mod workload;
 
 use crate::measure::{self, Cell, Conditions};
 use crate::part::{Run, Section};
-use crate::peers::{parse_set, round_number};
-use crate::record::{self, Label, Machine, Measurement, Record, version};
-use crate::show::{self, Block};
+use crate::record::Measurement;
+use crate::samples::Samples;
+use crate::show::Block;
+use crate::study::{Study, label};
 use aioli::Algorithm;
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::io::Write;
-use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
 pub(crate) use backend::{Technique, Token};
 pub(crate) use process::Worker;
 use workload::known_answer;
-
-/// The options.
-#[derive(clap::Args, Debug)]
-pub(crate) struct Options {
-    /// Sets to measure: mayo1, mayo2, mayo3, mayo5 [default: all]
-    #[arg(long = "set", value_delimiter = ',', value_name = "SET", value_parser = parse_set)]
-    sets: Vec<&'static str>,
-    /// The round of NIST's process
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(2..=3))]
-    round: u8,
-    /// A first look: few rounds, little work
-    #[arg(long)]
-    quick: bool,
-    /// Write a record to this file, which must not exist
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-}
-
-/// Measures, prints and records.
-///
-/// # Errors
-///
-/// If a technique is not correct, and those of the record's file.
-pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
-    options.json.as_deref().map_or(Ok(()), record::check_new)?;
-    let run = Run::new(options.quick, stop);
-    let section = measure(&run, &algorithms(&options.sets, options.round))?;
-    finish(&run, &section, section.conditions.clone(), options.json.as_deref())
-}
-
-/// The sets of a round, or those of them that are named.
-pub(crate) fn algorithms(sets: &[&str], round: u8) -> Vec<Algorithm> {
-    Algorithm::ALL
-        .into_iter()
-        .filter(|set| round_number(*set) == round && (sets.is_empty() || sets.contains(&set.set_name())))
-        .collect()
-}
-
-/// Writes the record of one part, if it is asked for, and prints what there is to see.
-///
-/// # Errors
-///
-/// Those of the file and of standard output.
-pub(crate) fn finish<S: Section>(
-    run: &Run<'_>,
-    section: &S,
-    conditions: Conditions,
-    json: Option<&std::path::Path>,
-) -> Result<()> {
-    run.finish();
-    // The record first: what was measured is not lost if the output goes to a closed pipe.
-    if let Some(path) = json {
-        let machine = Machine::here(conditions, Vec::new());
-        let mut record = Record { machine, results: Vec::new(), sections: BTreeMap::new() };
-        record.put(section)?;
-        record.write(path)?;
-    }
-    Ok(write!(std::io::stdout().lock(), "{}", show::text(&section.blocks()))?)
-}
 
 /// What was measured.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -115,6 +53,19 @@ impl Section for Techniques {
 
     fn blocks(&self) -> Vec<Block> {
         tables::blocks(self)
+    }
+}
+
+impl Study for Techniques {
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+}
+
+impl Techniques {
+    /// Adds the raw samples.
+    pub(crate) fn add_samples(&self, samples: &mut Samples) {
+        self.results.iter().for_each(|result| samples.add(Self::KEY, &result.label, &result.operation, &result.raw));
     }
 }
 
@@ -154,17 +105,6 @@ pub(crate) fn measure(run: &Run<'_>, algorithms: &[Algorithm]) -> Result<Techniq
     }
     let cores = std::thread::available_parallelism()?.get();
     Ok(Techniques { cores, schemes, runs, results, conditions })
-}
-
-/// Ours, with the technique in the place of the backend.
-pub(crate) fn label(algorithm: Algorithm, technique: Technique) -> Label {
-    Label {
-        implementation: "aioli".into(),
-        version: version("aioli"),
-        backend: technique.to_string(),
-        set: algorithm.set_name().into(),
-        round: Some(round_number(algorithm)),
-    }
 }
 
 /// The name of a whole process in results.

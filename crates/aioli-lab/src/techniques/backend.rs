@@ -3,6 +3,7 @@
 #[cfg(feature = "openmp")]
 use super::openmp;
 use super::{scalar, sliced, threads};
+use crate::published::Published;
 #[cfg(target_arch = "x86_64")]
 use aioli::backend::{Avx2, Gfni256, Gfni512};
 use aioli::backend::{Backend, Kind, Portable};
@@ -105,7 +106,11 @@ impl Technique {
         let text = match self.kernel {
             Kernel::Baseline => "one element at a time; its elimination branches on secrets, not constant time".into(),
             Kernel::Lut => {
-                format!("{} bytes of tables, addressed by secrets: not constant time", scalar::OVERHEAD_BYTES)
+                format!(
+                    "{} bytes of tables ({} as published), addressed by secrets: not constant time",
+                    scalar::OVERHEAD_BYTES,
+                    Published::get().optimization_experiments.lut_memory_overhead_bytes
+                )
             }
             Kernel::Bitsliced => "words of 64 elements, conversion from and to nibbles included".into(),
             Kernel::M4r => {

@@ -137,7 +137,7 @@ fn ranking(name: &str, ours: &Times, published: &Times) -> Table {
             significant(average),
             ours.ratio("portable", technique).map_or(String::new(), significant),
             found.map_or(String::new(), |rank| (rank + 1).to_string()),
-            found.map_or(String::new(), |rank| significant(published[rank].1)),
+            Times::stated_average(technique).map_or(String::new(), significant),
         ]);
     }
     table
@@ -214,7 +214,8 @@ fn judged(whole: &Times, one: &Times, cores: usize) -> Vec<Block> {
             .map(|j| Block::Text(format!("{} ({by}): {}: {}.", j.claim, j.verdict, j.because)))
             .collect::<Vec<_>>()
     };
-    let mut blocks = vec![Block::Table(table)];
+    let claimed = Published::get().optimization_experiments.claims.join("; ");
+    let mut blocks = vec![Block::Table(table), Block::Text(format!("As published: {claimed}."))];
     blocks.extend(reasons("whole processes", &by_whole));
     blocks.extend(reasons("one process", &by_one));
     blocks
