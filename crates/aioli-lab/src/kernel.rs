@@ -25,6 +25,7 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::hint::black_box;
+use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
@@ -123,32 +124,47 @@ pub(crate) fn measure(run: &Run<'_>, algorithms: &[Algorithm]) -> Result<Kernels
     Ok(Kernels { shapes, results, conditions })
 }
 
+/// A left product with P1.
+struct Product<P> {
+    p1: Rc<[u8]>,
+    elements: Vec<u8>,
+    rows: usize,
+    /// Whether X is, as in verification.
+    public: bool,
+    set: PhantomData<P>,
+}
+
+impl<P: ParameterSet> Product<P> {
+    fn add_to<B: Backend>(&self, b: B, out: &mut [u8]) {
+        let row_bytes = P::V * P::M_BYTES;
+        let x = Coefficients::new(&self.elements, self.rows, self.rows);
+        let rows = Rows::upper(&self.p1, P::V, row_bytes, P::M_BYTES).public();
+        b.left_product(if self.public { x.public() } else { x }, rows, out, row_bytes);
+    }
+}
+
 /// The three products of a technique, each compared with the portable backend's first.
 fn operations<P: ParameterSet>(technique: Technique) -> Result<Vec<Operation>> {
     let token = technique.token()?;
     let mut p1 = vec![0; P::P1_BYTES];
     Random::fill(&mut p1);
     let p1: Rc<[u8]> = p1.into();
-    let shape = Shape::of::<P>();
     OPERATIONS
         .iter()
         .map(|&name| {
-            let (p1, count) = (Rc::clone(&p1), shape.rows(name));
-            let mut elements = vec![0; P::V * count];
+            let rows = Shape::of::<P>().rows(name);
+            let mut elements = vec![0; P::V * rows];
             Random::fill(&mut elements);
             elements.iter_mut().for_each(|element| *element &= 15);
-            let product = move |b: &dyn Fn(Coefficients<'_>, Rows<'_>, &mut [u8], usize), out: &mut [u8]| {
-                let x = Coefficients::new(&elements, count, count);
-                let row_bytes = P::V * P::M_BYTES;
-                let rows = Rows::upper(&p1, P::V, row_bytes, P::M_BYTES).public();
-                b(if name == "verify" { x.public() } else { x }, rows, out, row_bytes);
-            };
-            let (mut out, mut expected) = (vec![0; count * P::V * P::M_BYTES], vec![0; count * P::V * P::M_BYTES]);
-            product(&|x, rows, out, stride| Portable::detect().left_product(x, rows, out, stride), &mut expected);
-            product(&|x, rows, out, stride| token.left_product(x, rows, out, stride), &mut out);
+            let public = name == "verify";
+            let product = Product::<P> { p1: Rc::clone(&p1), elements, rows, public, set: PhantomData };
+            let mut out = vec![0; rows * P::V * P::M_BYTES];
+            let mut expected = out.clone();
+            product.add_to(Portable::detect(), &mut expected);
+            product.add_to(token, &mut out);
             ensure!(out == expected, "{technique}: its product with P1 of {} is wrong", P::ALGORITHM);
             Ok(Operation::new(name, move || {
-                product(&|x, rows, out, stride| token.left_product(x, rows, out, stride), &mut out);
+                product.add_to(token, &mut out);
                 black_box(&mut out);
                 Ok(())
             }))
@@ -190,10 +206,13 @@ impl Kernels {
 
     /// How much faster nibbles with M4R are than bit slices, published for the Cortex-M4 and here.
     fn sliced(&self) -> Table {
-        let title =
-            "Nibble-sliced with M4R, times as fast as bit-sliced: published (Cortex-M4, round 1, cycles) and here";
+        let all = &Published::get().m4_arithmetic;
+        let title = format!(
+            "Nibble-sliced with M4R, times as fast as bit-sliced: cycles on the Cortex-M4 ({}), and here",
+            all.first().map_or("", |figures| &figures.source)
+        );
         let mut table = Table::new(title, ["", "bit-sliced", "M4R", "published", "here"]);
-        for figures in &Published::get().m4_arithmetic {
+        for figures in all {
             // Of the set of the same name.
             let set = figures.set.split(' ').next().unwrap_or_default();
             let products = [

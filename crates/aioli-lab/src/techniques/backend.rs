@@ -35,9 +35,6 @@ enum Kernel {
 }
 
 impl Technique {
-    /// Plain scalar arithmetic, which everything is compared with.
-    pub(crate) const BASELINE: Self = Self::of(Kernel::Baseline);
-
     const fn of(kernel: Kernel) -> Self {
         Self { kernel, threads: None }
     }

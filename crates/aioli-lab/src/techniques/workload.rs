@@ -154,7 +154,7 @@ mod tests {
     fn the_gate_stops_a_technique_that_makes_something_else() {
         let mut record = known_answer(Algorithm::Mayo2).unwrap();
         record.signature[0] ^= 1;
-        let error = format!("{:#}", gate(Algorithm::Mayo2, Technique::BASELINE, &record).unwrap_err());
+        let error = format!("{:#}", gate(Algorithm::Mayo2, "baseline".parse().unwrap(), &record).unwrap_err());
         assert!(error.contains("baseline") && error.contains("not the known answer"), "{error}");
     }
 
