@@ -212,7 +212,9 @@ mod tests {
     #[test]
     fn a_record_of_almost_nothing_is_reported_too() {
         let (_folder, page, _) = written(&planted(4.0, &[]), Format::Html);
-        assert!(page.contains("the record has no credibility"), "missing parts are named");
+        for missing in ["techniques", "kernel", "profile", "credibility"] {
+            assert!(page.contains(&format!("the record has no {missing}")), "{missing}");
+        }
         assert!(!page.contains("NaN"));
         assert!(write(&[], Path::new("nowhere"), Format::Html).is_err());
     }

@@ -1,9 +1,10 @@
 //! Our figures beside the published ones.
 
-use super::{Cycles, OPERATIONS, Published};
+use super::{Cycles, OPERATIONS, Published, TwoWays};
 use crate::record::{Machine, Measurement, Record};
 use crate::show::{Block, Chart, Marks, Table, significant};
 use aioli::backend::Kind;
+use aioli::{Algorithm, Round};
 
 /// Everything that was published, ours beside it, with a warning for each platform that is another.
 pub(crate) fn blocks(record: &Record) -> Vec<Block> {
@@ -32,6 +33,9 @@ pub(crate) fn blocks(record: &Record) -> Vec<Block> {
     headline(&mut blocks, record);
     dilithium(&mut blocks, record);
     gpu(&mut blocks, record);
+    sizes(&mut blocks);
+    m4_arithmetic(&mut blocks);
+    experiments(&mut blocks);
     blocks
 }
 
@@ -238,6 +242,77 @@ fn schemes_per_second(record: &Record, set: &str) -> Option<f64> {
     Some(1e9 / ns.sum::<Option<f64>>()?)
 }
 
+fn sizes(blocks: &mut Vec<Block>) {
+    let published = &Published::get().parameter_sets;
+    let header = ["set", "level", "secret key", "ours", "public key", "ours", "signature", "ours"];
+    let mut table = Table::new("Sizes in bytes, round 2", header);
+    for (set, sizes) in &published.sets {
+        let ours =
+            Algorithm::ALL.into_iter().find(|algorithm| algorithm.round() == Round::Two && algorithm.set_name() == set);
+        let ours = |size: fn(Algorithm) -> usize| ours.map_or(String::new(), |algorithm| size(algorithm).to_string());
+        table.row([
+            set.clone(),
+            sizes.level.to_string(),
+            sizes.secret_key_bytes.to_string(),
+            ours(Algorithm::secret_key_bytes),
+            sizes.public_key_bytes.to_string(),
+            ours(Algorithm::public_key_bytes),
+            sizes.signature_bytes.to_string(),
+            ours(Algorithm::signature_bytes),
+        ]);
+    }
+    blocks.push(Block::Table(table));
+    blocks.push(Block::Text(format!("Source: {}.", published.source)));
+}
+
+fn m4_arithmetic(blocks: &mut Vec<Block>) {
+    let mut table = Table::new(
+        "Matrix products on the Cortex-M4, round 1: kilocycles, bit-sliced and by the Method of the Four Russians",
+        ["set and product", "bit-sliced", "Four Russians", "ratio"],
+    );
+    for published in &Published::get().m4_arithmetic {
+        let products = [
+            ("(P1 + P1^T) O", &published.p1_p1t_times_o),
+            ("P1 V^T", &published.p1_times_vt),
+            ("P1 O", &published.p1_times_o),
+        ];
+        for (product, TwoWays { bitsliced, m4r }) in products {
+            table.row([
+                format!("{} {product}", published.set),
+                significant(*bitsliced as f64 / 1e3),
+                significant(*m4r as f64 / 1e3),
+                significant(*bitsliced as f64 / *m4r as f64),
+            ]);
+        }
+    }
+    blocks.push(Block::Table(table));
+    let sources = Published::get().m4_arithmetic.first().map_or("", |published| &published.source);
+    blocks.push(Block::Text(format!("Source: {sources}. `aioli-lab kernel` compares the two on this machine.")));
+}
+
+fn experiments(blocks: &mut Vec<Block>) {
+    let published = &Published::get().optimization_experiments;
+    let mut table = Table::new(
+        format!(
+            "Technique by technique: improvement on the baseline in percent, {}, {}",
+            published.platform, published.build
+        ),
+        ["set"].into_iter().chain(published.columns.iter().skip(1).map(String::as_str)),
+    );
+    for (set, seconds) in &published.sets {
+        let improvement = |technique: &f64| format!("{:.1}", (seconds[0] / technique - 1.0) * 100.0);
+        table.row(std::iter::once(set.clone()).chain(seconds.iter().skip(1).map(improvement)));
+    }
+    blocks.push(Block::Table(table));
+    blocks.push(Block::Text(format!(
+        "Source: {}; the table's memory overhead is {} bytes. It claims: {}. `aioli-lab techniques` judges that on this \
+         machine.",
+        published.source,
+        published.lut_memory_overhead_bytes,
+        published.claims.join("; ")
+    )));
+}
+
 /// What stands where a record has no figure.
 const MISSING: &str = "not measured";
 
@@ -291,6 +366,17 @@ mod tests {
         assert!(text.contains("MAYO_four"), "{text}");
         assert!(text.contains("published for Apple M3"), "{text}");
         assert!(text.contains("no figures of ours for MAYO_1, MAYO_2, MAYO_3, MAYO_5"), "{text}");
+    }
+
+    #[test]
+    fn published_ratios_and_improvements() {
+        let blocks = blocks(&planted(4.0, &[]));
+        // 2165337 / 1244009, and 629400 / 681081: there the Four Russians lose.
+        let m4 = table(&blocks, "Cortex-M4, round 1");
+        assert_eq!((&*m4.rows[0][3], &*m4.rows[4][3]), ("1.74", "0.924"));
+        // 0.475 / 0.280, 0.475 / 0.140, 0.475 / 0.245, 0.475 / 0.250.
+        let rows = &table(&blocks, "Technique by technique").rows;
+        assert_eq!(rows[1], ["MAYO_2", "69.6", "239.3", "93.9", "90.0"]);
     }
 
     #[test]
