@@ -116,7 +116,7 @@ pub(crate) fn measure(run: &Run<'_>, algorithms: &[Algorithm]) -> Result<Kernels
         let aes = with_set!(algorithm, P => key_stream::<P>()?);
         cells.push(Cell::new(label(algorithm, Technique::library(Kind::best())), aes));
     }
-    let rounds = if run.quick { QUICK_ROUNDS } else { ROUNDS };
+    let rounds = study::rounds(run, ROUNDS, QUICK_ROUNDS);
     run.begin("kernels, round", rounds);
     let conditions = measure::interleaved(&mut cells, rounds, run.stop, |done| run.done(done))?;
     let results =

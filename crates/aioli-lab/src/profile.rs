@@ -15,7 +15,7 @@ use crate::published::Published;
 use crate::random::Random;
 use crate::record::Label;
 use crate::show::{Block, Chart, Marks, Table, significant};
-use crate::study::{Study, label};
+use crate::study::{Study, label, rounds};
 use crate::techniques::{Technique, Token};
 use aioli::backend::{Backend, Kind};
 use aioli::hazmat::on;
@@ -86,7 +86,7 @@ pub(crate) fn measure(run: &Run<'_>, algorithms: &[Algorithm]) -> Result<Profile
             }
         }
     }
-    let rounds = if run.quick { QUICK_ROUNDS } else { ROUNDS };
+    let rounds = rounds(run, ROUNDS, QUICK_ROUNDS);
     run.begin("profile, round", rounds);
     let conditions = measure::interleaved(&mut cells, rounds, run.stop, |done| run.done(done))?;
     let counted = conditions.counter_ghz.is_some();
@@ -109,13 +109,17 @@ fn operations<P: ParameterSet>(
 ) -> Result<[measure::Operation; 3]> {
     let key = fresh_key::<P>()?;
     let (probed_key, seen) = (key.clone(), Rc::clone(seen));
+    let mut probed_input = input(&key, operation)?;
     let hashes = phases::hashes::<P>(operation, MESSAGE_BYTES);
     let longest = hashes.iter().map(|&(_, out)| out).max().unwrap_or(0);
     let mut out = vec![0; longest];
     Ok([
         measure::Operation::new("probed", move || {
-            let input = input(&probed_key, operation)?;
-            let (calls, total, result) = probe::calls_of(|| once(Probe(token), &probed_key, &input));
+            // A fresh message each time: how many vinegar samples one takes varies.
+            if operation == Operation::Sign {
+                probed_input = input(&probed_key, operation)?;
+            }
+            let (calls, total, result) = probe::calls_of(|| once(Probe(token), &probed_key, &probed_input));
             result?;
             seen.borrow_mut().push((phases::phases::<P>(operation, &calls), total));
             Ok(())
@@ -320,4 +324,4 @@ const OTHERS: [&str; 5] = ["transpose and add", "whip", "solve", HASHING, REST];
 const HASHING: &str = "hashing";
 const REST: &str = "decoding, clearing, rest";
 const ROUNDS: usize = 400;
-const QUICK_ROUNDS: usize = 50;
+const QUICK_ROUNDS: usize = 30;

@@ -63,6 +63,15 @@ pub(crate) fn run<S: Study>(
     Ok(section)
 }
 
+/// How many rounds: a few in a build without optimization, which is for tests and not for measuring.
+pub(crate) fn rounds(run: &Run<'_>, full: usize, quick: usize) -> usize {
+    match run.quick {
+        _ if cfg!(debug_assertions) => 1,
+        true => quick,
+        false => full,
+    }
+}
+
 /// The sets of round 3, which is what is measured unless something else is asked for.
 pub(crate) fn all_sets() -> Vec<Algorithm> {
     algorithms(&[], 3)

@@ -22,7 +22,7 @@ use crate::part::{Run, Section};
 use crate::record::Measurement;
 use crate::samples::Samples;
 use crate::show::Block;
-use crate::study::{Study, label};
+use crate::study::{Study, label, rounds};
 use aioli::Algorithm;
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
@@ -92,7 +92,8 @@ pub(crate) fn measure(run: &Run<'_>, algorithms: &[Algorithm]) -> Result<Techniq
             jobs.push((algorithm, technique));
         }
     }
-    let (rounds, runs, schemes) = if run.quick { (QUICK_ROUNDS, 3, 2) } else { (ROUNDS, 10, 10) };
+    let rounds = rounds(run, ROUNDS, QUICK_ROUNDS);
+    let (runs, schemes) = if run.quick { (3, 2) } else { (10, 10) };
     run.begin("techniques in one process, round", rounds);
     let conditions = measure::interleaved(&mut cells, rounds, run.stop, |done| run.done(done))?;
     let mut results: Vec<Measurement> =
