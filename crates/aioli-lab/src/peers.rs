@@ -239,16 +239,18 @@ pub(crate) fn falcon_512() -> Result<Option<Box<dyn Scheme>>> {
     Ok(scheme)
 }
 
-/// What is there for inspection, and the names of what is not built in.
-pub(crate) fn inspected() -> Result<(Vec<Box<dyn Scheme>>, &'static [&'static str])> {
+/// What there is for inspection.
+pub(crate) fn inspected() -> Result<Vec<Box<dyn Scheme>>> {
     let mut schemes = others::inspected();
     #[cfg(feature = "peers")]
     schemes.extend(liboqs::inspected()?);
     schemes.extend(Algorithm::ALL.into_iter().map(|algorithm| aioli::scheme(algorithm, Kind::best())));
-    let missing: &[&str] =
-        if cfg!(feature = "peers") { &[] } else { &["Falcon-512", "Falcon-1024", "SPHINCS+-SHA2-128f"] };
-    Ok((schemes, missing))
+    Ok(schemes)
 }
+
+/// The names of what would be inspected if it were built in.
+pub(crate) const NOT_BUILT_IN: &[&str] =
+    if cfg!(feature = "peers") { &[] } else { &["Falcon-512", "Falcon-1024", "SPHINCS+-SHA2-128f"] };
 
 /// What the record says about liboqs.
 fn liboqs_note() -> Option<String> {

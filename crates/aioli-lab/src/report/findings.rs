@@ -34,6 +34,9 @@ pub(super) fn summary(record: &Record, credibility: Option<&str>) -> Vec<Block> 
     if blocks.is_empty() {
         blocks.push(Block::Warning("the record has no peer beside ours".into()));
     }
+    for round in ROUNDS {
+        blocks.extend(fastest(record, round).map(Block::Table));
+    }
     let conditions = &record.machine.conditions;
     blocks.push(Block::Text(format!(
         "How sure: {} rounds, half of the operations vary by less than {:.1} % (interquartile range), {:.1} % of the \
@@ -48,6 +51,23 @@ pub(super) fn summary(record: &Record, credibility: Option<&str>) -> Vec<Block> 
         None => Block::Warning("the record has no credibility checks".into()),
     });
     blocks
+}
+
+/// Our fastest backend at each operation of a round, if any was measured.
+fn fastest(record: &Record, round: u8) -> Option<Table> {
+    let header = ["set"].into_iter().chain(OPERATIONS).chain(["backend"]);
+    let mut table = Table::new(format!("Round {round}, our fastest: microseconds, compact keys"), header);
+    for set in SETS {
+        let found = OPERATIONS.map(|operation| record.fastest((round, set), operation));
+        let mut backends: Vec<&str> = found.iter().flatten().map(|ours| &*ours.label.backend).collect();
+        backends.dedup();
+        if backends.is_empty() {
+            continue;
+        }
+        let times = found.map(|ours| ours.map_or(String::new(), |ours| significant(ours.median_ns / 1e3)));
+        table.row([set.to_owned()].into_iter().chain(times).chain([backends.join(", ")]));
+    }
+    (!table.rows.is_empty()).then_some(table)
 }
 
 /// What measured, and how.
@@ -74,7 +94,7 @@ pub(super) fn machine(record: &Record) -> Vec<Block> {
         machine.crates.iter().map(|(name, version)| format!("{name} {version}")).collect::<Vec<_>>().join(", "),
     );
     let mut blocks = vec![Block::Table(table)];
-    blocks.extend(machine.notes.iter().map(|note| Block::Text(format!("{}.", capital(note)))));
+    blocks.extend(machine.notes.iter().map(|note| Block::Text(format!("Note: {note}."))));
     blocks.push(Block::Text(
         "All implementations are checked against known answers and against each other before anything is timed. Then \
          each operation is timed once a round, in turn with all others, so that whatever the machine does falls on all \
@@ -273,6 +293,9 @@ mod tests {
     fn the_fastest_peer_is_compared_with_our_fastest() {
         let lead = lead(&record(), 2, "MAYO_1", "sign").unwrap();
         assert_eq!((lead.ratio, &*lead.what, &*lead.peer), (2.5, "MAYO_1 sign", "liboqs avx2"));
+        let rows = fastest(&record(), 2).unwrap().rows;
+        assert_eq!(rows, [["MAYO_1", "", "2.00", "", "gfni512"]]);
+        assert!(fastest(&record(), 3).is_none());
         assert!(super::lead(&record(), 3, "MAYO_1", "sign").is_none());
         let Block::Text(text) = &summary(&record(), None)[0] else { panic!("a sentence") };
         assert!(text.contains("in 1 of 1 comparisons") && text.contains("2.50 times"), "{text}");

@@ -155,7 +155,7 @@ h2{margin-top:2.5rem;border-bottom:1px solid var(--line)}h3{font-size:1rem;margi
 .chart{margin:1.2rem 0 .2rem;overflow-x:auto}.chart svg{display:block;width:100%;min-width:560px;height:auto}\
 .table{overflow-x:auto}table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}\
 th,td{padding:.2rem .7rem;border-bottom:1px solid var(--line);text-align:left}\
-.number{text-align:right;white-space:nowrap}th{color:var(--faint);font-weight:600}\
+td:first-child{white-space:nowrap}.number{text-align:right;white-space:nowrap}th{color:var(--faint);font-weight:600}\
 .highlighted{background:var(--mark);font-weight:600}details{margin-bottom:1.5rem;color:var(--faint)}";
 
 #[cfg(test)]
