@@ -14,6 +14,7 @@ use std::sync::atomic::AtomicBool;
 
 /// The options.
 #[derive(clap::Args, Debug)]
+#[group(skip)]
 pub(crate) struct Options {
     /// Sets to measure: mayo1, mayo2, mayo3, mayo5 [default: all]
     #[arg(long = "set", value_delimiter = ',', value_name = "SET", value_parser = parse_set)]
