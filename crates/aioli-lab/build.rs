@@ -9,6 +9,9 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=CC");
 
+    #[cfg(feature = "openmp")]
+    openmp();
+
     let lock = std::fs::read_to_string(lock).expect("the workspace's Cargo.lock");
     let lines: Vec<&str> = lock.lines().collect();
     let versions: Vec<String> = lines
@@ -31,6 +34,18 @@ fn main() {
     println!("cargo::rustc-env=AIOLI_LAB_PROFILE={}", std::env::var("PROFILE").unwrap_or_default());
 }
 
+/// Compiles the C of the technique `openmp`, and links the runtime of the compiler's OpenMP.
+#[cfg(feature = "openmp")]
+fn openmp() {
+    const SOURCE: &str = "src/techniques/openmp.c";
+    println!("cargo::rerun-if-changed={SOURCE}");
+    let mut build = cc::Build::new();
+    build.file(SOURCE).flag("-fopenmp").opt_level(3);
+    let runtime = if build.get_compiler().is_like_clang() { "omp" } else { "gomp" };
+    build.compile("aioli_lab_openmp");
+    println!("cargo::rustc-link-lib={runtime}");
+}
+
 /// The first line of what `program --version` prints, or nothing.
 fn first_line(program: &str) -> String {
     Command::new(program)
@@ -42,4 +57,5 @@ fn first_line(program: &str) -> String {
 }
 
 /// The crates whose code runs inside what is timed.
-const MEASURED: &[&str] = &["aioli", "oqs", "oqs-sys", "pq-mayo", "ed25519-dalek", "ml-dsa", "aes", "shake", "keccak"];
+const MEASURED: &[&str] =
+    &["aioli", "oqs", "oqs-sys", "pq-mayo", "ed25519-dalek", "ml-dsa", "p256", "aes", "shake", "keccak"];

@@ -22,6 +22,8 @@ pub struct Record {
     pub public_key: Vec<u8>,
     /// The compact secret key.
     pub secret_key: Vec<u8>,
+    /// What the generator gave for the salt; no part of the file.
+    pub randomizer: Vec<u8>,
     /// The signature.
     pub signature: Vec<u8>,
 }
@@ -29,7 +31,7 @@ pub struct Record {
 impl Record {
     /// The record as it stands in the file, number `count` of it, without the empty line after it.
     pub fn text(&self, count: usize) -> String {
-        let Record { seed, message, public_key, secret_key, signature } = self;
+        let Record { seed, message, public_key, secret_key, signature, .. } = self;
         format!(
             "count = {count}\nseed = {}\nmlen = {}\nmsg = {}\npk = {}\nsk = {}\nsmlen = {}\nsm = {}{}\n",
             hex::encode_upper(seed),
@@ -80,6 +82,7 @@ fn record<P: ParameterSet>(kind: Kind, seed: [u8; 48], message: Vec<u8>) -> Resu
         message,
         public_key: public_key.as_ref().to_vec(),
         secret_key,
+        randomizer,
         signature: signature.as_ref().to_vec(),
     })
 }

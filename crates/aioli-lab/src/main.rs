@@ -1,18 +1,29 @@
 //! The laboratory: measurements of MAYO that others can repeat.
 #![deny(unsafe_code)]
 
+mod all;
 mod counter;
+mod credibility;
+mod kernel;
 mod measure;
+mod part;
 mod peers;
+mod profile;
+mod published;
 mod random;
 mod record;
+mod report;
+mod samples;
+mod show;
+mod study;
+mod techniques;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Measures MAYO: aioli beside other implementations.
+/// Measures MAYO: aioli beside other implementations and published figures, and whether that is to be believed.
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
@@ -31,6 +42,24 @@ enum Command {
     ///
     /// CC=clang-19 CXX=clang++-19 LIBCLANG_PATH=/usr/lib/llvm-19/lib cargo build --release -p aioli-lab --features peers
     Peers(peers::Options),
+    /// Our figures beside every published one, with ratios and warnings
+    Published(published::Options),
+    /// Whether measurements on this machine are to be believed: a yardstick, red flags, key inspection
+    Credibility(credibility::Options),
+    /// A page to look at, from records
+    Report(report::Options),
+    /// Every part of the lab, one record, one report
+    All(all::Options),
+    /// Every technique of making MAYO fast, beside the published experiment, whose claims are judged
+    ///
+    /// Each is checked by a known answer, then timed twice: whole processes, as published, and in one process.
+    Techniques(study::Options),
+    /// The left product alone: multiply-accumulates per cycle of every technique, beside published records and roofs
+    Kernel(kernel::Options),
+    /// Where the time of keygen, sign and verify goes, backend by backend, beside the published profile
+    Profile(study::Options),
+    #[command(hide = true)]
+    Worker(techniques::Worker),
 }
 
 fn main() -> Result<()> {
@@ -45,5 +74,13 @@ fn main() -> Result<()> {
     })?;
     match arguments.command {
         Command::Peers(options) => peers::run(&options, &stop),
+        Command::Published(options) => published::run(&options, &stop),
+        Command::Credibility(options) => credibility::run(&options, &stop),
+        Command::Report(options) => report::run(&options),
+        Command::All(options) => all::run(&options, &stop),
+        Command::Techniques(options) => study::run(&options, &stop, techniques::measure).map(drop),
+        Command::Kernel(options) => kernel::run(&options, &stop),
+        Command::Profile(options) => study::run(&options, &stop, profile::measure).map(drop),
+        Command::Worker(worker) => worker.run(),
     }
 }

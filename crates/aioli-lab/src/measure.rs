@@ -93,7 +93,7 @@ impl<L> Cell<L> {
 }
 
 /// The time of one item, the mean over a sample's runs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sample {
     pub(crate) ns: f64,
     /// Reference cycles, where there is a counter.
@@ -218,20 +218,21 @@ impl std::fmt::Display for Verdict {
 
 /// How long the measuring thread has waited for a processor since its start, in nanoseconds, and when that was read.
 #[derive(Clone, Copy, Debug)]
-struct Scheduling {
+pub(crate) struct Scheduling {
     at: Instant,
     waited: u64,
 }
 
 impl Scheduling {
     /// What Linux knows of it; nothing elsewhere.
-    fn now() -> Option<Self> {
+    pub(crate) fn now() -> Option<Self> {
         let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
         let waited = text.split_whitespace().nth(1)?.parse().ok()?;
         Some(Self { at: Instant::now(), waited })
     }
 
-    fn waiting_since(self, start: Self) -> f64 {
+    /// The share of the time since then that was spent waiting.
+    pub(crate) fn waiting_since(self, start: Self) -> f64 {
         (self.waited - start.waited) as f64 / (self.at - start.at).as_nanos().max(1) as f64
     }
 }
@@ -289,7 +290,7 @@ fn clock_granularity() -> Duration {
 }
 
 /// Core cycles in a nanosecond, by the loop whose length is known.
-fn core_clock() -> Option<f64> {
+pub(crate) fn core_clock() -> Option<f64> {
     let start = Instant::now();
     counter::dependent_adds().then(|| counter::ADDS as f64 / start.elapsed().as_nanos() as f64)
 }

@@ -16,12 +16,14 @@ mod table;
 mod throughput;
 
 use crate::measure::{self, Cell, Operation};
-use crate::record::{Label, Machine, Measurement, Record};
+use crate::part::Run;
+use crate::record::{self, Label, Machine, Measurement, Record};
+use crate::samples::Samples;
 use ::aioli::backend::Kind;
 use ::aioli::{Algorithm, Error, Round};
 use anyhow::{Context, Result, bail, ensure};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -38,7 +40,7 @@ pub(crate) struct Options {
     #[arg(long = "backend", value_delimiter = ',', value_name = "BACKEND")]
     backends: Vec<Kind>,
     /// How often every operation is sampled
-    #[arg(long, default_value_t = 100, value_parser = parse_rounds)]
+    #[arg(long, default_value_t = ROUNDS, value_parser = parse_rounds)]
     rounds: usize,
     /// A first look: few rounds
     #[arg(long, conflicts_with = "rounds")]
@@ -46,9 +48,35 @@ pub(crate) struct Options {
     /// Write a record to this file, which must not exist
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write all samples to this file, which must not exist, as comma-separated values
+    #[arg(long, value_name = "FILE")]
+    samples: Option<PathBuf>,
     /// Measure batches on one thread and on all cores too
     #[arg(long)]
     threads: bool,
+}
+
+impl Default for Options {
+    /// Everything but batches.
+    fn default() -> Self {
+        Self {
+            sets: vec![],
+            round: None,
+            backends: vec![],
+            rounds: ROUNDS,
+            quick: false,
+            json: None,
+            samples: None,
+            threads: false,
+        }
+    }
+}
+
+impl Options {
+    /// All there is to measure, batches included.
+    pub(crate) fn everything() -> Self {
+        Self { threads: true, ..Self::default() }
+    }
 }
 
 /// An implementation of a signature scheme with one parameter set, in encoded keys and signatures.
@@ -82,12 +110,28 @@ pub(crate) struct Keypair {
 ///
 /// If an implementation is not correct, if an option asks for what is not there, and those of the record's file.
 pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
-    if let Some(path) = &options.json {
-        // Before anything takes time; writing checks again.
-        ensure!(!path.exists(), "{} exists, and records are never overwritten", path.display());
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        ensure!(folder.is_none_or(|folder| folder.is_dir()), "there is no folder for {}", path.display());
+    for path in options.json.iter().chain(&options.samples) {
+        record::check_new(path)?;
     }
+    let record = measure(options, &Run::new(options.quick, stop))?;
+    // The record first: what was measured is not lost if the output goes to a closed pipe.
+    if let Some(path) = &options.json {
+        record.write(path)?;
+    }
+    if let Some(path) = &options.samples {
+        let mut samples = Samples::new();
+        record.results.iter().for_each(|result| samples.add("peers", &result.label, &result.operation, &result.raw));
+        samples.write(path)?;
+    }
+    table::print(&record)
+}
+
+/// Checks and measures.
+///
+/// # Errors
+///
+/// If an implementation is not correct, and if an option asks for what is not there.
+pub(crate) fn measure(options: &Options, run: &Run<'_>) -> Result<Record> {
     let backends = match &options.backends[..] {
         [] => Kind::available().collect(),
         chosen => chosen.to_vec(),
@@ -107,7 +151,8 @@ pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
     notes.extend(liboqs_note());
 
     let mut cells = Vec::new();
-    for &algorithm in &algorithms {
+    run.begin("peers, set checked", algorithms.len());
+    for (done, &algorithm) in algorithms.iter().enumerate() {
         let ours: Vec<_> = backends.iter().map(|&kind| aioli::scheme(algorithm, kind)).collect();
         for &kind in &backends {
             known_answer(algorithm, kind)?;
@@ -125,25 +170,47 @@ pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
         if options.threads {
             add_throughput(&mut cells, algorithm)?;
         }
+        run.done(done + 1);
     }
     for scheme in for_scale()? {
         agree(&*scheme, &*scheme)?;
         add_cells(&mut cells, &*scheme)?;
     }
+    run.finish();
     eprintln!("known answers and agreement with the peers: correct; {} operations to time", cells.len());
 
-    let rounds = if options.quick { QUICK_ROUNDS } else { options.rounds };
-    let progress = progress_bar(rounds)?;
-    let conditions = measure::interleaved(&mut cells, rounds, stop, |done| progress.set_position(done as u64))?;
-    progress.finish_and_clear();
+    let rounds = if run.quick { QUICK_ROUNDS } else { options.rounds };
+    run.begin("peers, round", rounds);
+    let conditions = measure::interleaved(&mut cells, rounds, run.stop, |done| run.done(done))?;
+    run.finish();
     let results =
         cells.into_iter().map(|cell| Measurement::new(cell.label, &cell.operation.name, &cell.samples)).collect();
-    let record = Record { machine: Machine::here(conditions, notes), results };
-    // The record first: what was measured is not lost if the output goes to a closed pipe.
-    if let Some(path) = &options.json {
-        record.write(path)?;
-    }
-    table::print(&record)
+    Ok(Record { machine: Machine::here(conditions, notes), results, sections: BTreeMap::new() })
+}
+
+/// A first look at the sets of round 2, with which most published figures compare.
+///
+/// # Errors
+///
+/// Those of [`measure`].
+pub(crate) fn quick_round_2(stop: &AtomicBool) -> Result<Record> {
+    measure(&Options { round: Some(2), ..Options::default() }, &Run::new(true, stop))
+}
+
+/// A record of this machine with a few rounds of MAYO_1, for parts that are recorded alone: it says how quiet the
+/// machine is.
+///
+/// # Errors
+///
+/// Those of [`measure`].
+pub(crate) fn brief(stop: &AtomicBool) -> Result<Record> {
+    let options = Options {
+        sets: vec![Algorithm::Mayo1.set_name()],
+        round: Some(3),
+        backends: vec![Kind::best()],
+        ..Options::default()
+    };
+    measure(&options, &Run::new(true, stop))
 }
 
 /// All peers of a set.
@@ -162,6 +229,28 @@ fn for_scale() -> Result<Vec<Box<dyn Scheme>>> {
     let schemes = schemes.into_iter().chain(liboqs::others()?).collect();
     Ok(schemes)
 }
+
+/// Falcon-512 of liboqs, if that is built in.
+pub(crate) fn falcon_512() -> Result<Option<Box<dyn Scheme>>> {
+    #[cfg(feature = "peers")]
+    let scheme = liboqs::others()?.into_iter().next();
+    #[cfg(not(feature = "peers"))]
+    let scheme = None;
+    Ok(scheme)
+}
+
+/// What there is for inspection.
+pub(crate) fn inspected() -> Result<Vec<Box<dyn Scheme>>> {
+    let mut schemes = others::inspected();
+    #[cfg(feature = "peers")]
+    schemes.extend(liboqs::inspected()?);
+    schemes.extend(Algorithm::ALL.into_iter().map(|algorithm| aioli::scheme(algorithm, Kind::best())));
+    Ok(schemes)
+}
+
+/// The names of what would be inspected if it were built in.
+pub(crate) const NOT_BUILT_IN: &[&str] =
+    if cfg!(feature = "peers") { &[] } else { &["Falcon-512", "Falcon-1024", "SPHINCS+-SHA2-128f"] };
 
 /// What the record says about liboqs.
 fn liboqs_note() -> Option<String> {
@@ -240,24 +329,14 @@ fn name(scheme: &dyn Scheme) -> String {
 }
 
 /// 2 or 3.
-fn round_number(algorithm: Algorithm) -> u8 {
+pub(crate) fn round_number(algorithm: Algorithm) -> u8 {
     match algorithm.round() {
         Round::Two => 2,
         Round::Three => 3,
     }
 }
 
-fn progress_bar(rounds: usize) -> Result<ProgressBar> {
-    // Drawn on stderr, and only where that is a terminal.
-    let bar = ProgressBar::with_draw_target(Some(rounds as u64), ProgressDrawTarget::stderr());
-    bar.set_style(ProgressStyle::with_template(
-        "{bar:40} round {pos} of {len}, {eta} left (Ctrl-C keeps what there is)",
-    )?);
-    bar.tick();
-    Ok(bar)
-}
-
-fn parse_set(text: &str) -> Result<&'static str, String> {
+pub(crate) fn parse_set(text: &str) -> Result<&'static str, String> {
     let known = Algorithm::ALL.into_iter().find(|set| set.name() == text);
     known.map(Algorithm::set_name).ok_or_else(|| "expected mayo1, mayo2, mayo3 or mayo5".into())
 }
@@ -270,6 +349,8 @@ fn parse_rounds(text: &str) -> Result<usize, String> {
 pub(crate) const MESSAGE_BYTES: usize = 32;
 /// Signatures that verifying walks through.
 pub(crate) const SIGNATURES: usize = 16;
+/// Rounds if nothing else is said.
+const ROUNDS: usize = 100;
 /// Rounds of a first look.
 const QUICK_ROUNDS: usize = 15;
 

@@ -1,7 +1,9 @@
 //! Records: what was measured, on which machine, as JSON.
 
 use crate::measure::{Conditions, Quartiles, Sample, rounded};
-use anyhow::{Context, Result};
+use crate::part::Section;
+use aioli::backend::Kind;
+use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,6 +17,9 @@ pub(crate) struct Record {
     pub(crate) machine: Machine,
     /// One entry for each cell.
     pub(crate) results: Vec<Measurement>,
+    /// What the parts of the lab add, by their keys.
+    #[serde(flatten)]
+    pub(crate) sections: BTreeMap<String, serde_json::Value>,
 }
 
 impl Record {
@@ -23,10 +28,51 @@ impl Record {
     /// # Errors
     ///
     /// Those of the file, and if it is no record.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the commands that show stored records need it"))]
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let text = fs::read_to_string(path).with_context(|| format!("{}", path.display()))?;
         serde_json::from_str(&text).with_context(|| format!("{} is not a record of measurements", path.display()))
+    }
+
+    /// Puts a part's section into the record, in place of one that was there.
+    ///
+    /// # Errors
+    ///
+    /// If the section has no form in JSON.
+    pub(crate) fn put<S: Section>(&mut self, section: &S) -> Result<()> {
+        self.sections.insert(S::KEY.into(), serde_json::to_value(section)?);
+        Ok(())
+    }
+
+    /// A part's section, if the record has it.
+    ///
+    /// # Errors
+    ///
+    /// If what stands there is something else.
+    pub(crate) fn section<S: Section>(&self) -> Result<Option<S>> {
+        let found = self.sections.get(S::KEY).map(S::deserialize).transpose();
+        found.with_context(|| format!("`{}` of the record is not what this version of the lab writes", S::KEY))
+    }
+
+    /// The figures of an operation, by implementation, backend, round and set.
+    pub(crate) fn find(
+        &self,
+        implementation: &str,
+        backend: &str,
+        (round, set): (u8, &str),
+        operation: &str,
+    ) -> Option<&Measurement> {
+        self.results.iter().find(|Measurement { label, operation: found, .. }| {
+            label.implementation == implementation
+                && label.backend == backend
+                && (label.round, &*label.set) == (Some(round), set)
+                && found == operation
+        })
+    }
+
+    /// The fastest of aioli's backends at an operation.
+    pub(crate) fn fastest(&self, set: (u8, &str), operation: &str) -> Option<&Measurement> {
+        let ours = Kind::ALL.iter().filter_map(|kind| self.find("aioli", kind.name(), set, operation));
+        ours.min_by(|a, b| a.median_ns.total_cmp(&b.median_ns))
     }
 
     /// Writes the record to a new file.
@@ -75,6 +121,9 @@ pub(crate) struct Measurement {
     pub(crate) median_cycles: Option<f64>,
     /// How many samples these are taken over.
     pub(crate) samples: usize,
+    /// The samples, where they were just taken: they are not part of the record.
+    #[serde(skip)]
+    pub(crate) raw: Vec<Sample>,
 }
 
 impl Measurement {
@@ -90,6 +139,7 @@ impl Measurement {
             q3_ns: rounded(ns.q3, 1),
             median_cycles: cycles.map(|cycles| rounded(Quartiles::of(cycles).median, 1)),
             samples: samples.len(),
+            raw: samples.to_vec(),
         }
     }
 }
@@ -158,6 +208,18 @@ impl Machine {
     }
 }
 
+/// Refuses a path to which no record can be written, before anything takes time; writing checks again.
+///
+/// # Errors
+///
+/// If the file exists, or its folder does not.
+pub(crate) fn check_new(path: &Path) -> Result<()> {
+    ensure!(!path.exists(), "{} exists, and records are never overwritten", path.display());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    ensure!(folder.is_none_or(Path::is_dir), "there is no folder for {}", path.display());
+    Ok(())
+}
+
 /// The version of a crate that this program is built with.
 pub(crate) fn version(name: &str) -> String {
     crates().find(|&(found, _)| found == name).map_or(UNKNOWN, |(_, version)| version).into()
@@ -199,43 +261,91 @@ const FLAGS: &[&str] = &[
     "sve",
 ];
 
+/// A record for tests: cells of aioli by backend, round, set and operation, with their nanoseconds; a core at `ghz`.
+#[cfg(test)]
+pub(crate) fn planted(ghz: f64, cells: &[(&str, u8, &str, &str, f64)]) -> Record {
+    let conditions = Conditions {
+        rounds: 2,
+        clock_granularity_ns: 20,
+        counter_ghz: Some(2.0),
+        core_ghz: Some(ghz),
+        core_clock_spread: Some(0.01),
+        spread: 0.01,
+        waiting: Some(0.001),
+        disturbed: 0.0,
+        verdict: crate::measure::Verdict::Quiet,
+    };
+    let results = cells
+        .iter()
+        .map(|&(backend, round, set, operation, ns)| {
+            let label = Label {
+                implementation: "aioli".into(),
+                version: version("aioli"),
+                backend: backend.into(),
+                set: set.into(),
+                round: Some(round),
+            };
+            Measurement::new(label, operation, &[Sample { ns, cycles: Some(2.0 * ns) }])
+        })
+        .collect();
+    let machine = Machine { cpu: "Planted 1000".into(), ..Machine::here(conditions, vec!["a note".into()]) };
+    Record { machine, results, sections: BTreeMap::new() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::Verdict;
 
     fn record() -> Record {
-        let conditions = Conditions {
-            rounds: 2,
-            clock_granularity_ns: 20,
-            counter_ghz: Some(2.6),
-            core_ghz: None,
-            core_clock_spread: None,
-            spread: 0.01,
-            waiting: Some(0.001),
-            disturbed: 0.0,
-            verdict: Verdict::Quiet,
-        };
-        let label = Label {
-            implementation: "aioli".into(),
-            version: version("aioli"),
-            backend: "portable".into(),
-            set: "MAYO_1".into(),
-            round: Some(3),
-        };
+        let mut record = planted(4.0, &[("portable", 3, "MAYO_1", "keygen", 2.0)]);
         let samples = [1.0, 2.0, 4.0].map(|ns| Sample { ns, cycles: Some(2.0 * ns) });
-        Record {
-            machine: Machine::here(conditions, vec!["a note".into()]),
-            results: vec![Measurement::new(label, "keygen", &samples)],
+        record.results[0] = Measurement::new(record.results[0].label.clone(), "keygen", &samples);
+        record
+    }
+
+    /// A section of a part that is none.
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Extra {
+        value: f64,
+    }
+
+    impl Section for Extra {
+        const KEY: &'static str = "extra";
+        const TITLE: &'static str = "Extra";
+
+        fn blocks(&self) -> Vec<crate::show::Block> {
+            Vec::new()
         }
+    }
+
+    #[test]
+    fn sections_are_keys_of_the_record_and_optional() {
+        let mut record = record();
+        record.results[0].raw.clear();
+        let plain = serde_json::to_value(&record).unwrap();
+        assert_eq!(plain.as_object().unwrap().len(), 2, "machine and results");
+        let old: Record = serde_json::from_value(plain).unwrap();
+        assert_eq!(old, record);
+        assert_eq!(old.section::<Extra>().unwrap(), None);
+
+        record.put(&Extra { value: 1.5 }).unwrap();
+        let json = serde_json::to_value(&record).unwrap();
+        assert_eq!(json["extra"]["value"], 1.5);
+        let back: Record = serde_json::from_value(json).unwrap();
+        assert_eq!(back.section::<Extra>().unwrap(), Some(Extra { value: 1.5 }));
+        assert_eq!(back, record);
+        record.sections.insert("extra".into(), "other".into());
+        let error = record.section::<Extra>().unwrap_err().to_string();
+        assert!(error.contains("`extra`"), "{error}");
     }
 
     #[test]
     fn written_records_are_read_back_and_never_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("record.json");
-        let record = record();
+        let mut record = record();
         record.write(&path).unwrap();
+        record.results[0].raw.clear();
         assert_eq!(Record::read(&path).unwrap(), record);
         let before = fs::read(&path).unwrap();
         let error = format!("{:#}", record.write(&path).unwrap_err());

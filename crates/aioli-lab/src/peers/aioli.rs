@@ -106,7 +106,7 @@ impl<P: ParameterSet> Scheme for Aioli<P> {
 }
 
 /// A fresh secret key.
-pub(super) fn fresh_key<P: ParameterSet>() -> Result<SigningKey<P>> {
+pub(crate) fn fresh_key<P: ParameterSet>() -> Result<SigningKey<P>> {
     let mut seed = [0; MAX_SEED_BYTES];
     let seed = &mut seed[..P::SECRET_KEY_BYTES];
     Random::fill(seed);

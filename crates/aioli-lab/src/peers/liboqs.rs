@@ -37,6 +37,21 @@ pub(super) fn others() -> Result<[Box<dyn Scheme>; 2]> {
     Ok([scheme(Oqs::Falcon512, "Falcon-512", None)?, scheme(Oqs::MlDsa44, "ML-DSA-44", None)?])
 }
 
+/// What is inspected besides MAYO.
+pub(super) fn inspected() -> Result<Vec<Box<dyn Scheme>>> {
+    use oqs::sig::Algorithm as Oqs;
+    [
+        (Oqs::Falcon512, "Falcon-512"),
+        (Oqs::Falcon1024, "Falcon-1024"),
+        (Oqs::MlDsa44, "ML-DSA-44"),
+        (Oqs::MlDsa65, "ML-DSA-65"),
+        (Oqs::SphincsSha2128fSimple, "SPHINCS+-SHA2-128f"),
+    ]
+    .into_iter()
+    .map(|(algorithm, name)| scheme(algorithm, name, None))
+    .collect()
+}
+
 /// How it was built, and what it found here.
 pub(super) fn build_note() -> String {
     let dispatch = if run_time_dispatch() { "code paths chosen at run time" } else { "code paths fixed when built" };

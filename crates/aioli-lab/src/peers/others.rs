@@ -1,4 +1,4 @@
-//! Other signature schemes in Rust, for scale: Ed25519, and ML-DSA-44.
+//! Other signature schemes in Rust: Ed25519 and ML-DSA-44 for scale, ML-DSA-65 and ECDSA P-256 for inspection too.
 
 use super::{Keypair, MESSAGE_BYTES, SIGNATURES, Scheme};
 use crate::measure::Operation;
@@ -6,12 +6,21 @@ use crate::random::Random;
 use crate::record::{Label, version};
 use aioli::signature::{Keypair as _, SignatureEncoding, Signer, Verifier};
 use anyhow::{Context, Result, anyhow};
-use ml_dsa::{KeyExport, KeyInit, MlDsa44};
+use ml_dsa::{KeyExport, KeyInit, MlDsa44, MlDsa65, MlDsaParams};
 use std::hint::black_box;
+use std::marker::PhantomData;
 
 /// All of them.
 pub(super) fn schemes() -> Vec<Box<dyn Scheme>> {
-    vec![Box::new(Ed25519), Box::new(MlDsa)]
+    vec![Box::new(Ed25519), Box::new(MlDsa::<MlDsa44>::new("ML-DSA-44"))]
+}
+
+/// Those that are inspected.
+pub(super) fn inspected() -> Vec<Box<dyn Scheme>> {
+    let mut schemes = schemes();
+    schemes.push(Box::new(MlDsa::<MlDsa65>::new("ML-DSA-65")));
+    schemes.push(Box::new(P256));
+    schemes
 }
 
 struct Ed25519;
@@ -49,36 +58,83 @@ impl Scheme for Ed25519 {
 }
 
 /// Its signing key is kept expanded between signatures.
-struct MlDsa;
+struct MlDsa<P> {
+    name: &'static str,
+    set: PhantomData<P>,
+}
 
-type MlDsaKey = ml_dsa::SigningKey<MlDsa44>;
+impl<P> MlDsa<P> {
+    fn new(name: &'static str) -> Self {
+        Self { name, set: PhantomData }
+    }
+}
 
-impl Scheme for MlDsa {
+impl<P: MlDsaParams + 'static> Scheme for MlDsa<P> {
     fn label(&self) -> Label {
-        label("ml-dsa", "ML-DSA-44")
+        label("ml-dsa", self.name)
     }
 
     fn keypair(&self) -> Result<Keypair> {
-        let key = MlDsaKey::from_seed(&Random::bytes::<32>().into());
+        let key = ml_dsa::SigningKey::<P>::from_seed(&Random::bytes::<32>().into());
         Ok(Keypair { secret: key.as_seed().to_vec(), public: key.verifying_key().to_bytes().to_vec() })
     }
 
     fn sign(&self, key: &Keypair, message: &[u8]) -> Result<Vec<u8>> {
-        let key = MlDsaKey::from_seed(&<[u8; 32]>::try_from(&key.secret[..])?.into());
+        let key = ml_dsa::SigningKey::<P>::from_seed(&<[u8; 32]>::try_from(&key.secret[..])?.into());
         Ok(key.try_sign(message)?.to_vec())
     }
 
     fn verify(&self, public_key: &[u8], message: &[u8], signature: &[u8]) -> bool {
-        let key = ml_dsa::VerifyingKey::<MlDsa44>::new_from_slice(public_key);
+        let key = ml_dsa::VerifyingKey::<P>::new_from_slice(public_key);
         let (Ok(key), Ok(signature)) = (key, ml_dsa::Signature::try_from(signature)) else { return false };
         key.verify(message, &signature).is_ok()
     }
 
     fn operations(&self) -> Result<Vec<Operation>> {
-        let key = MlDsaKey::from_seed(&Random::bytes::<32>().into());
+        let key = ml_dsa::SigningKey::<P>::from_seed(&Random::bytes::<32>().into());
         let public_key = key.verifying_key();
         operations(key, public_key, || {
-            black_box(MlDsaKey::from_seed(&Random::bytes::<32>().into()).verifying_key().to_bytes());
+            black_box(ml_dsa::SigningKey::<P>::from_seed(&Random::bytes::<32>().into()).verifying_key().to_bytes());
+        })
+    }
+}
+
+struct P256;
+
+impl P256 {
+    fn key() -> Result<p256::ecdsa::SigningKey> {
+        // All but a few of the strings are scalars.
+        Ok(p256::ecdsa::SigningKey::from_slice(&Random::bytes::<32>())?)
+    }
+}
+
+impl Scheme for P256 {
+    fn label(&self) -> Label {
+        label("p256", "ECDSA P-256")
+    }
+
+    fn keypair(&self) -> Result<Keypair> {
+        let key = Self::key()?;
+        let public = key.verifying_key().to_sec1_point(false);
+        Ok(Keypair { secret: key.to_bytes().to_vec(), public: public.as_bytes().to_vec() })
+    }
+
+    fn sign(&self, key: &Keypair, message: &[u8]) -> Result<Vec<u8>> {
+        let signature: p256::ecdsa::Signature = p256::ecdsa::SigningKey::from_slice(&key.secret)?.try_sign(message)?;
+        Ok(signature.to_bytes().to_vec())
+    }
+
+    fn verify(&self, public_key: &[u8], message: &[u8], signature: &[u8]) -> bool {
+        let key = p256::ecdsa::VerifyingKey::from_sec1_bytes(public_key);
+        let (Ok(key), Ok(signature)) = (key, p256::ecdsa::Signature::from_slice(signature)) else { return false };
+        key.verify(message, &signature).is_ok()
+    }
+
+    fn operations(&self) -> Result<Vec<Operation>> {
+        let key = Self::key()?;
+        let public_key = *key.verifying_key();
+        operations::<p256::ecdsa::Signature>(key, public_key, || {
+            black_box(Self::key().map(|key| key.verifying_key().to_sec1_point(false)).ok());
         })
     }
 }

@@ -1,0 +1,310 @@
+//! `aioli-lab kernel`: the left product alone, nibble-sliced against bit-sliced and the rest.
+//!
+//! The operand is P1 of a set, in memory; X has the rows of keygen (o, secret), of verification (k, public) and of signing
+//! (k + o, secret), and what a kernel may make of that is its own affair. A multiply-accumulate is one product in GF(16)
+//! added to a sum: two for each byte of P1 and row of X. Core cycles are times multiplied by the core's clock as it was
+//! measured in the same rounds.
+
+mod roofline;
+
+use crate::measure::{self, Cell, Conditions, Operation};
+use crate::part::{Run, Section};
+use crate::published::Published;
+use crate::random::Random;
+use crate::record::Measurement;
+use crate::report::svg;
+use crate::samples::Samples;
+use crate::show::{Block, Table, significant};
+use crate::study::{self, Study, label};
+use crate::techniques::Technique;
+use aioli::backend::{Backend, Kind, Portable};
+use aioli::packed::{Coefficients, Rows};
+use aioli::params::ParameterSet;
+use aioli::{Algorithm, with_set};
+use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::hint::black_box;
+use std::marker::PhantomData;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
+
+/// The options.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    study: study::Options,
+    /// Write the roofline as a picture to this file
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
+
+/// Checks, measures, prints, records and draws.
+///
+/// # Errors
+///
+/// If a technique is not correct, and those of the files.
+pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
+    let section = study::run(&options.study, stop, measure)?;
+    let Some(path) = &options.svg else { return Ok(()) };
+    fs::write(path, svg(&roofline::chart(&section))).with_context(|| format!("{}", path.display()))
+}
+
+/// What was measured.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Kernels {
+    /// The operand and the numbers of rows, set by set.
+    shapes: Vec<Shape>,
+    /// `keygen`, `verify`, `sign`: P1 with the rows of that; `aes` is the key stream of P1 and P2.
+    results: Vec<Measurement>,
+    conditions: Conditions,
+}
+
+/// The left products of a set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Shape {
+    set: String,
+    p1_bytes: usize,
+    /// P1 and P2, the key stream.
+    p_bytes: usize,
+    keygen_rows: usize,
+    verify_rows: usize,
+    sign_rows: usize,
+}
+
+impl Shape {
+    fn of<P: ParameterSet>() -> Self {
+        Self {
+            set: P::ALGORITHM.set_name().into(),
+            p1_bytes: P::P1_BYTES,
+            p_bytes: P::P_BYTES,
+            keygen_rows: P::O,
+            verify_rows: P::K,
+            sign_rows: P::K + P::O,
+        }
+    }
+
+    fn rows(&self, operation: &str) -> usize {
+        match operation {
+            "keygen" => self.keygen_rows,
+            "verify" => self.verify_rows,
+            _ => self.sign_rows,
+        }
+    }
+
+    /// Multiply-accumulates of a product.
+    fn work(&self, operation: &str) -> f64 {
+        (2 * self.p1_bytes * self.rows(operation)) as f64
+    }
+}
+
+/// Measures all kernels with these sets.
+///
+/// # Errors
+///
+/// If a kernel is not correct; if the run is stopped before anything was measured.
+pub(crate) fn measure(run: &Run<'_>, algorithms: &[Algorithm]) -> Result<Kernels> {
+    let (mut cells, mut shapes) = (Vec::new(), Vec::new());
+    for &algorithm in algorithms {
+        shapes.push(with_set!(algorithm, P => Shape::of::<P>()));
+        for technique in Technique::kernels() {
+            let operations = with_set!(algorithm, P => operations::<P>(technique)?);
+            let label = label(algorithm, technique);
+            cells.extend(operations.into_iter().map(|operation| Cell::new(label.clone(), operation)));
+        }
+        let aes = with_set!(algorithm, P => key_stream::<P>()?);
+        cells.push(Cell::new(label(algorithm, Technique::library(Kind::best())), aes));
+    }
+    let rounds = study::rounds(run, ROUNDS, QUICK_ROUNDS);
+    run.begin("kernels, round", rounds);
+    let conditions = measure::interleaved(&mut cells, rounds, run.stop, |done| run.done(done))?;
+    let results =
+        cells.into_iter().map(|cell| Measurement::new(cell.label, &cell.operation.name, &cell.samples)).collect();
+    Ok(Kernels { shapes, results, conditions })
+}
+
+/// A left product with P1.
+struct Product<P> {
+    p1: Rc<[u8]>,
+    elements: Vec<u8>,
+    rows: usize,
+    /// Whether X is, as in verification.
+    public: bool,
+    set: PhantomData<P>,
+}
+
+impl<P: ParameterSet> Product<P> {
+    fn add_to<B: Backend>(&self, b: B, out: &mut [u8]) {
+        let row_bytes = P::V * P::M_BYTES;
+        let x = Coefficients::new(&self.elements, self.rows, self.rows);
+        let rows = Rows::upper(&self.p1, P::V, row_bytes, P::M_BYTES).public();
+        b.left_product(if self.public { x.public() } else { x }, rows, out, row_bytes);
+    }
+}
+
+/// The three products of a technique, each compared with the portable backend's first.
+fn operations<P: ParameterSet>(technique: Technique) -> Result<Vec<Operation>> {
+    let token = technique.token()?;
+    let mut p1 = vec![0; P::P1_BYTES];
+    Random::fill(&mut p1);
+    let p1: Rc<[u8]> = p1.into();
+    OPERATIONS
+        .iter()
+        .map(|&name| {
+            let rows = Shape::of::<P>().rows(name);
+            let mut elements = vec![0; P::V * rows];
+            Random::fill(&mut elements);
+            elements.iter_mut().for_each(|element| *element &= 15);
+            let public = name == "verify";
+            let product = Product::<P> { p1: Rc::clone(&p1), elements, rows, public, set: PhantomData };
+            let mut out = vec![0; rows * P::V * P::M_BYTES];
+            let mut expected = out.clone();
+            product.add_to(Portable::detect(), &mut expected);
+            product.add_to(token, &mut out);
+            ensure!(out == expected, "{technique}: its product with P1 of {} is wrong", P::ALGORITHM);
+            Ok(Operation::new(name, move || {
+                product.add_to(token, &mut out);
+                black_box(&mut out);
+                Ok(())
+            }))
+        })
+        .collect()
+}
+
+fn key_stream<P: ParameterSet>() -> Result<Operation> {
+    let (token, key) = (Technique::library(Kind::best()).token()?, Random::bytes());
+    let mut out = vec![0; P::P_BYTES];
+    Ok(Operation::new(AES, move || {
+        token.aes128_ctr(&key, &[0; 16], 0, &mut out);
+        black_box(&mut out);
+        Ok(())
+    }))
+}
+
+impl Study for Kernels {
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+}
+
+impl Kernels {
+    /// Adds the raw samples.
+    pub(crate) fn add_samples(&self, samples: &mut Samples) {
+        self.results.iter().for_each(|result| samples.add(Self::KEY, &result.label, &result.operation, &result.raw));
+    }
+
+    /// Work for a cycle: of the core, where its clock is known, and of the counter.
+    fn per_cycle(&self, result: &Measurement, work: f64) -> (Option<f64>, Option<f64>) {
+        let core = self.conditions.core_ghz.map(|ghz| work / (result.median_ns * ghz));
+        (core, result.median_cycles.map(|cycles| work / cycles))
+    }
+
+    fn of_set<'a>(&'a self, set: &'a str) -> impl Iterator<Item = &'a Measurement> {
+        self.results.iter().filter(move |result| result.label.set == set)
+    }
+
+    /// How much faster nibbles with M4R are than bit slices, published for the Cortex-M4 and here.
+    fn sliced(&self) -> Table {
+        let all = &Published::get().m4_arithmetic;
+        let title = format!(
+            "Nibble-sliced with M4R, times as fast as bit-sliced: cycles on the Cortex-M4 ({}), and here",
+            all.first().map_or("", |figures| &figures.source)
+        );
+        let mut table = Table::new(title, ["", "bit-sliced", "M4R", "published", "here"]);
+        for figures in all {
+            // Of the set of the same name.
+            let set = figures.set.split(' ').next().unwrap_or_default();
+            let products = [
+                ("(P1 + P1^T) O", &figures.p1_p1t_times_o, None),
+                ("P1 V^T", &figures.p1_times_vt, Some("verify")),
+                ("P1 O", &figures.p1_times_o, Some("keygen")),
+            ];
+            for (product, cycles, operation) in products {
+                let time = |technique: &str| {
+                    let found = |result: &&Measurement| {
+                        result.label.backend == technique && Some(&*result.operation) == operation
+                    };
+                    self.of_set(set).find(found).map(|result| result.median_ns)
+                };
+                let here = time("bitsliced").zip(time("m4r")).map_or(String::new(), |(a, b)| significant(a / b));
+                table.row([
+                    format!("{}, {product}", figures.set),
+                    significant(cycles.bitsliced as f64),
+                    significant(cycles.m4r as f64),
+                    significant(cycles.bitsliced as f64 / cycles.m4r as f64),
+                    here,
+                ]);
+            }
+        }
+        table
+    }
+
+    fn table(&self, shape: &Shape) -> Table {
+        let title =
+            format!("{}: multiply-accumulates per core cycle (per reference cycle), P1 with the rows of", shape.set);
+        let named = OPERATIONS.map(|operation| format!("{operation} ({})", shape.rows(operation)));
+        let mut table = Table::new(title, std::iter::once("".to_owned()).chain(named));
+        let mut techniques: Vec<&str> = Vec::new();
+        for result in self.of_set(&shape.set).filter(|result| result.operation != AES) {
+            if !techniques.contains(&&*result.label.backend) {
+                techniques.push(&result.label.backend);
+            }
+        }
+        for technique in techniques {
+            let cells = OPERATIONS.map(|operation| {
+                self.of_set(&shape.set)
+                    .find(|result| result.label.backend == technique && result.operation == operation)
+                    .map_or(String::new(), |result| figure(self.per_cycle(result, shape.work(operation))))
+            });
+            table.row(std::iter::once(technique.to_owned()).chain(cells));
+        }
+        table
+    }
+}
+
+fn figure((core, reference): (Option<f64>, Option<f64>)) -> String {
+    let text = |value: Option<f64>| value.map_or("unknown".into(), significant);
+    format!("{} ({})", text(core), text(reference))
+}
+
+impl Section for Kernels {
+    const KEY: &'static str = "kernel";
+    const TITLE: &'static str = "The left product alone";
+
+    fn blocks(&self) -> Vec<Block> {
+        let records = &Published::get().multiply_accumulate_records;
+        let mut blocks = vec![Block::Text(format!(
+            "Published, with AVX2: {} per cycle on Skylake, {} on Ice Lake ({}). The core runs at {}, the counter at {}; \
+             {}.",
+            records.skylake,
+            records.ice_lake,
+            records.source,
+            ghz(self.conditions.core_ghz),
+            ghz(self.conditions.counter_ghz),
+            self.conditions.verdict
+        ))];
+        let mut aes = Table::new("AES-128-CTR of P1 and P2: bytes per core cycle (per reference cycle)", ["", "bytes"]);
+        for shape in &self.shapes {
+            blocks.push(Block::Table(self.table(shape)));
+            for result in self.of_set(&shape.set).filter(|result| result.operation == AES) {
+                aes.row([shape.set.clone(), figure(self.per_cycle(result, shape.p_bytes as f64))]);
+            }
+        }
+        blocks.push(Block::Table(aes));
+        blocks.push(Block::Table(self.sliced()));
+        blocks.extend(roofline::blocks(self));
+        blocks
+    }
+}
+
+fn ghz(value: Option<f64>) -> String {
+    value.map_or("an unknown clock".into(), |ghz| format!("{ghz:.2} GHz"))
+}
+
+/// Whose rows X has.
+const OPERATIONS: [&str; 3] = ["keygen", "verify", "sign"];
+/// The name of the key stream in results.
+const AES: &str = "aes";
+const ROUNDS: usize = 60;
+const QUICK_ROUNDS: usize = 8;

@@ -1,0 +1,114 @@
+//! Multiply-accumulates per cycle against what the instructions allow.
+//!
+//! To the right: how many multiply-accumulates there are for a byte of P1, two for each row of X. A kernel cannot do more than
+//! its multiplying instruction does, times how many of them start in a cycle; nor, since P1 is larger than the first cache,
+//! more than the second cache delivers bytes for. Both are assumptions about the processor, and stated.
+
+use super::{Kernels, OPERATIONS};
+use crate::show::{Block, Chart, Curve, Marks};
+use aioli::backend::Kind;
+
+/// A roof: the most that an instruction allows.
+struct Roof {
+    kind: Kind,
+    instruction: &'static str,
+    /// Multiply-accumulates of an instruction.
+    each: f64,
+    /// How many are assumed to start in a cycle.
+    starts: f64,
+}
+
+/// Starts in a cycle: two shuffles or affine maps of 256 bits on Zen 3 to 5 and on Intel since Ice Lake; of 512 bits one on
+/// Zen 4 and Intel, two on Zen 5.
+const ROOFS: [Roof; 4] = [
+    // 32 bytes looked up, each with the products of two rows of X.
+    Roof { kind: Kind::Avx2, instruction: "vpshufb ymm", each: 64.0, starts: 2.0 },
+    // 32 bytes, each a vector of two elements times a matrix of 2 by 2.
+    Roof { kind: Kind::Gfni256, instruction: "vgf2p8affineqb ymm", each: 128.0, starts: 2.0 },
+    Roof { kind: Kind::Gfni512, instruction: "vgf2p8affineqb zmm", each: 256.0, starts: 1.0 },
+    Roof { kind: Kind::Gfni512, instruction: "vgf2p8affineqb zmm", each: 256.0, starts: 2.0 },
+];
+
+/// Bytes that the second cache is assumed to deliver in a cycle.
+const L2_BYTES: f64 = 32.0;
+
+/// The picture, if the core's clock is known.
+pub(super) fn blocks(section: &Kernels) -> Vec<Block> {
+    if section.conditions.core_ghz.is_none() {
+        return vec![Block::Text("Without the core's clock there is no roofline.".into())];
+    }
+    let roofs: Vec<String> = ROOFS
+        .iter()
+        .filter(|roof| roof.kind.is_available())
+        .map(|roof| format!("{} {} of {}", roof.instruction, roof.starts, roof.each))
+        .collect();
+    let text = format!(
+        "Roofs, as instructions in a cycle and multiply-accumulates of each: {}. From the second cache {L2_BYTES} bytes in a \
+         cycle. Zen 5 starts two of 512 bits in a cycle, Zen 4 and Intel one.",
+        roofs.join("; ")
+    );
+    vec![Block::Text(text), Block::Chart(chart(section))]
+}
+
+pub(super) fn chart(section: &Kernels) -> Chart {
+    let mut curves: Vec<Curve> = Vec::new();
+    for shape in &section.shapes {
+        for result in section.of_set(&shape.set).filter(|result| OPERATIONS.contains(&&*result.operation)) {
+            let (Some(height), _) = section.per_cycle(result, shape.work(&result.operation)) else { continue };
+            let point = (intensity(shape.rows(&result.operation)), height);
+            match curves.iter_mut().find(|curve| curve.name == result.label.backend) {
+                Some(curve) => curve.points.push(point),
+                None => curves.push(Curve { name: result.label.backend.clone(), points: vec![point], line: false }),
+            }
+        }
+    }
+    let all = || curves.iter().flat_map(|curve| &curve.points).map(|&(x, _)| x);
+    let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+    let roofs: Vec<Curve> = ROOFS
+        .iter()
+        .filter(|roof| roof.kind.is_available())
+        .map(|roof| Curve {
+            name: format!("{} {} a cycle", roof.starts, roof.instruction),
+            points: roof_points(roof.each * roof.starts, least, most),
+            line: true,
+        })
+        .collect();
+    curves.extend(roofs);
+    Chart {
+        name: "roofline".into(),
+        title: "The left product against what the instructions allow".into(),
+        x: "multiply-accumulates for a byte of P1".into(),
+        y: "multiply-accumulates per core cycle".into(),
+        log: true,
+        marks: Marks::Curves(curves),
+    }
+}
+
+/// Multiply-accumulates for a byte of the operand.
+fn intensity(rows: usize) -> f64 {
+    (2 * rows) as f64
+}
+
+/// The line from `least` to `most`: rising as the cache delivers, then flat.
+fn roof_points(height: f64, least: f64, most: f64) -> Vec<(f64, f64)> {
+    let ridge = height / L2_BYTES;
+    let at = |x: f64| (x, height.min(x * L2_BYTES));
+    let mut points = vec![at(least)];
+    if least < ridge && ridge < most {
+        points.push(at(ridge));
+    }
+    points.push(at(most));
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roofs_rise_to_the_ridge() {
+        assert_eq!(roof_points(256.0, 2.0, 40.0), [(2.0, 64.0), (8.0, 256.0), (40.0, 256.0)]);
+        assert_eq!(roof_points(256.0, 10.0, 40.0), [(10.0, 256.0), (40.0, 256.0)]);
+        assert_eq!(roof_points(256.0, 2.0, 4.0), [(2.0, 64.0), (4.0, 128.0)]);
+    }
+}

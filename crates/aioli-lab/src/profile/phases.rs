@@ -1,0 +1,190 @@
+//! Names for the calls that a probe noted, and the hashing that it cannot see.
+
+use super::probe::{Call, Kernel};
+use aioli::params::{PUBLIC_SEED_BYTES, ParameterSet};
+use shake::digest::{ExtendableOutput, Update, XofReader};
+
+/// What is profiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operation {
+    Keygen,
+    Sign,
+    Verify,
+}
+
+impl Operation {
+    pub(super) const ALL: [Self; 3] = [Self::Keygen, Self::Sign, Self::Verify];
+
+    /// As records call it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Keygen => "keygen",
+            Self::Sign => "sign",
+            Self::Verify => "verify",
+        }
+    }
+}
+
+/// The time of each phase, in order of their first appearance; calls of the same phase are added up.
+///
+/// Left products are known by their shapes. What is vectorized after the pass that gives the products of the map is
+/// whipping, what comes before is transposition and addition of m-vectors.
+pub(super) fn phases<P: ParameterSet>(operation: Operation, calls: &[Call]) -> Vec<(&'static str, u64)> {
+    let mut phases: Vec<(&'static str, u64)> = Vec::new();
+    let mut last_product = "";
+    for call in calls {
+        let name = match call.kernel {
+            Kernel::Product { x_rows, count, step } => {
+                last_product = product::<P>(operation, x_rows, count, step);
+                last_product
+            }
+            Kernel::KeyStream { bytes } if bytes == P::P_BYTES => EXPAND_P,
+            Kernel::KeyStream { .. } => "expand lambda",
+            Kernel::Solve => "solve",
+            Kernel::Vectorize if [V_Q, S_T].contains(&last_product) => "whip",
+            Kernel::Vectorize => "transpose and add",
+        };
+        match phases.iter_mut().find(|(found, _)| *found == name) {
+            Some((_, ticks)) => *ticks += call.ticks,
+            None => phases.push((name, call.ticks)),
+        }
+    }
+    phases
+}
+
+/// The name of a left product, X R as in `docs/one-pass.md`.
+fn product<P: ParameterSet>(operation: Operation, x_rows: usize, count: usize, step: usize) -> &'static str {
+    let triangle = step > 0;
+    match operation {
+        Operation::Keygen if triangle => O_P1,
+        Operation::Keygen => "O^T Q",
+        Operation::Verify if triangle && count == P::V => S_P1,
+        Operation::Verify if triangle => S_P3,
+        Operation::Verify if count == P::V => S_P2,
+        Operation::Verify => S_T,
+        Operation::Sign if triangle && x_rows == P::K + P::O => VO_P1,
+        Operation::Sign if triangle => "V P1 (again)",
+        Operation::Sign if x_rows == P::K + P::O => "[V; O^T] [T | lambda]",
+        // Before V Q: the columns of A can be as many as the rows of Q.
+        Operation::Sign if x_rows == 1 => "A r",
+        Operation::Sign if count == P::V => V_Q,
+        Operation::Sign => "O x",
+    }
+}
+
+/// The calls of SHAKE256 in an operation on a message of so many bytes: bytes in, bytes out.
+pub(super) fn hashes<P: ParameterSet>(operation: Operation, message_bytes: usize) -> Vec<(usize, usize)> {
+    let (seed, salt, digest) = (P::SECRET_KEY_BYTES, P::SALT_BYTES, P::DIGEST_BYTES);
+    let secret_seeds = (seed, PUBLIC_SEED_BYTES + P::O_BYTES);
+    let message = (message_bytes, digest);
+    let target = (digest + salt, P::M_BYTES + if P::LINEAR { 32 } else { 0 });
+    match operation {
+        Operation::Keygen => vec![secret_seeds],
+        Operation::Sign => {
+            let vinegar = (digest + salt + seed + 1, P::K * P::V_BYTES + P::R_BYTES);
+            vec![message, secret_seeds, (digest + salt + seed, salt), target, vinegar]
+        }
+        Operation::Verify => vec![message, target],
+    }
+}
+
+/// Makes such calls again, by the same code as the library's.
+pub(super) fn replay(hashes: &[(usize, usize)], out: &mut [u8]) {
+    let input = [0x5a; 256];
+    for &(bytes_in, bytes_out) in hashes {
+        let mut hasher = shake::Shake256::default();
+        hasher.update(&input[..bytes_in]);
+        hasher.finalize_xof().read(&mut out[..bytes_out]);
+    }
+}
+
+pub(super) const EXPAND_P: &str = "expand P";
+pub(super) const O_P1: &str = "O^T P1";
+pub(super) const VO_P1: &str = "[V; O^T] P1";
+const V_Q: &str = "V Q";
+pub(super) const S_P1: &str = "S P1";
+pub(super) const S_P2: &str = "S P2";
+pub(super) const S_P3: &str = "S P3";
+pub(super) const S_T: &str = "S [T | lambda]";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::probe::{Probe, calls_of};
+    use crate::techniques::Technique;
+    use aioli::backend::Kind;
+    use aioli::hazmat::on;
+    use aioli::{MessageDigest, SigningKey, round2, round3};
+
+    fn names<P: ParameterSet>(operation: Operation, calls: &[Call]) -> Vec<&'static str> {
+        phases::<P>(operation, calls).into_iter().map(|(name, _)| name).collect()
+    }
+
+    fn every_pass_has_its_own_name<P: ParameterSet>(seed: u8) {
+        let b = Probe(Technique::library(Kind::Portable).token().unwrap());
+        let key = SigningKey::<P>::try_from(&vec![seed; P::SECRET_KEY_BYTES][..]).unwrap();
+        let digest = MessageDigest::of(b"message");
+        let (calls, total, public_key) = calls_of(|| on::verifying_key(b, &key));
+        assert!(calls.iter().map(|call| call.ticks).sum::<u64>() <= total);
+        assert_eq!(names::<P>(Operation::Keygen, &calls), ["expand P", "transpose and add", "O^T P1", "O^T Q"]);
+
+        let (calls, _, signature) = calls_of(|| on::sign(b, &key, &digest, &vec![0; P::SALT_BYTES], 256).unwrap());
+        let mut expected = vec![
+            "expand P",
+            "expand lambda",
+            "[V; O^T] P1",
+            "transpose and add",
+            "[V; O^T] [T | lambda]",
+            "V Q",
+            "whip",
+            "A r",
+            "solve",
+            "O x",
+        ];
+        expected.retain(|name| P::LINEAR || *name != "expand lambda");
+        let mut found = names::<P>(Operation::Sign, &calls);
+        // In the rare case that the first sample fails.
+        found.retain(|name| *name != "V P1 (again)");
+        assert_eq!(found, expected);
+        // Whipping the map and the system: two, the copies and sums before them: three.
+        let vectorized = calls.iter().filter(|call| call.kernel == Kernel::Vectorize).count();
+        assert!(vectorized >= 5, "{vectorized}");
+
+        let (calls, _, verified) = calls_of(|| on::verify(b, &public_key, &digest, &signature));
+        verified.unwrap();
+        let mut expected =
+            vec!["expand P", "expand lambda", "S P1", "S P2", "S P3", "transpose and add", "S [T | lambda]", "whip"];
+        expected.retain(|name| P::LINEAR || *name != "expand lambda");
+        assert_eq!(names::<P>(Operation::Verify, &calls), expected);
+    }
+
+    #[test]
+    fn passes_of_sets_whose_shapes_are_close() {
+        every_pass_has_its_own_name::<round3::Mayo1>(1);
+        every_pass_has_its_own_name::<round3::Mayo2>(2);
+        every_pass_has_its_own_name::<round3::Mayo5>(3);
+        every_pass_has_its_own_name::<round2::Mayo2>(4);
+    }
+
+    #[test]
+    fn calls_of_a_phase_are_added_up() {
+        let product = Kernel::Product { x_rows: 8, count: 80, step: 40 };
+        let calls = [(Kernel::Vectorize, 5), (product, 100), (Kernel::Vectorize, 7)];
+        let calls = calls.map(|(kernel, ticks)| Call { kernel, ticks });
+        let found = phases::<round3::Mayo1>(Operation::Keygen, &calls);
+        assert_eq!(found, [("transpose and add", 12), ("O^T P1", 100)]);
+    }
+
+    #[test]
+    fn hashes_are_those_of_the_specification() {
+        type P = round3::Mayo1;
+        assert_eq!(hashes::<P>(Operation::Keygen, 32), [(24, 16 + 320)]);
+        let sign = [(32, 32), (24, 336), (80, 24), (56, 40 + 32), (81, 10 * 40 + 40)];
+        assert_eq!(hashes::<P>(Operation::Sign, 32), sign);
+        assert_eq!(hashes::<round2::Mayo2>(Operation::Verify, 32), [(32, 32), (56, 32)]);
+        let mut out = [0; 512];
+        replay(&[(256, 3), (0, 4)], &mut out);
+        // SHAKE256 of nothing begins with 46b9dd2b.
+        assert_eq!(hex::encode(&out[..4]), "46b9dd2b");
+    }
+}

@@ -1,0 +1,90 @@
+//! A backend around a backend that notes how long every call of the contract takes.
+//!
+//! The library knows nothing of it and carries nothing for it: where no probe stands around the backend, nothing is
+//! measured and nothing is paid.
+
+use crate::counter;
+use crate::techniques::Token;
+use aioli::backend::Backend;
+use aioli::packed::{Coefficients, Rows};
+use std::cell::RefCell;
+use std::sync::LazyLock;
+use std::time::Instant;
+
+/// Delegates, and notes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Probe(pub(super) Token);
+
+/// A call of the contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Call {
+    pub(super) kernel: Kernel,
+    /// How long it took, in units of [`ticks`].
+    pub(super) ticks: u64,
+}
+
+/// Which method was called, with what tells its calls apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kernel {
+    /// Rows of X, and rows and step of the operand.
+    Product {
+        x_rows: usize,
+        count: usize,
+        step: usize,
+    },
+    KeyStream {
+        bytes: usize,
+    },
+    Solve,
+    Vectorize,
+}
+
+/// Runs `f` and returns the calls in order, its whole time, and what it returned.
+pub(super) fn calls_of<T>(f: impl FnOnce() -> T) -> (Vec<Call>, u64, T) {
+    CALLS.with_borrow_mut(Vec::clear);
+    let start = ticks();
+    let result = f();
+    let total = ticks() - start;
+    (CALLS.with_borrow(Vec::clone), total, result)
+}
+
+/// The time-stamp counter, or nanoseconds where there is none.
+pub(super) fn ticks() -> u64 {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    counter::cycles().unwrap_or_else(|| START.elapsed().as_nanos() as u64)
+}
+
+#[inline(always)]
+fn note<T>(kernel: Kernel, f: impl FnOnce() -> T) -> T {
+    let start = ticks();
+    let result = f();
+    let ticks = ticks() - start;
+    CALLS.with_borrow_mut(|calls| calls.push(Call { kernel, ticks }));
+    result
+}
+
+thread_local! {
+    static CALLS: RefCell<Vec<Call>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Backend for Probe {
+    const NAME: &'static str = "probe";
+
+    fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+        let kernel = Kernel::Product { x_rows: x.rows(), count: rows.count(), step: rows.step() };
+        note(kernel, || self.0.left_product(x, rows, out, stride));
+    }
+
+    fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u64, out: &mut [u8]) {
+        note(Kernel::KeyStream { bytes: out.len() }, || self.0.aes128_ctr(key, iv, first, out));
+    }
+
+    fn solve(self, columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
+        note(Kernel::Solve, || self.0.solve(columns, m, x))
+    }
+
+    #[inline(always)]
+    fn vectorize<T>(self, f: impl FnOnce() -> T) -> T {
+        note(Kernel::Vectorize, || self.0.vectorize(f))
+    }
+}

@@ -1,0 +1,186 @@
+//! Blocks as HTML and as Markdown.
+
+use super::Part;
+use super::picture::{self, escaped};
+use crate::record::Record;
+use crate::samples::quoted;
+use crate::show::{Block, Table};
+use anyhow::Result;
+
+/// Names of records, the records, their parts.
+type Records<'a> = [(&'a str, &'a Record, Vec<Part>)];
+
+/// The page.
+///
+/// # Errors
+///
+/// If a record cannot be written as JSON.
+pub(super) fn html(records: &Records<'_>) -> Result<String> {
+    let mut body = String::new();
+    for (index, (name, record, parts)) in records.iter().enumerate() {
+        // The ids of the first are plain, for links from elsewhere.
+        let id = |key: &str| if index == 0 { key.to_owned() } else { format!("r{}-{key}", index + 1) };
+        body += &format!("<h1>{}: {}</h1>\n<nav aria-label=\"Sections\">", TITLE, escaped(&record.machine.cpu));
+        body +=
+            &parts.iter().map(|part| format!("<a href=\"#{}\">{}</a>", id(part.key), part.title)).collect::<String>();
+        body += "</nav>\n";
+        body += &format!(
+            "<p>From the record {}: <a download=\"{0}\" href=\"{}\">JSON</a>, <a download=\"results.csv\" \
+             href=\"{}\">results as CSV</a>.</p>\n",
+            escaped(name),
+            data_address("application/json", &serde_json::to_string(record)?),
+            data_address("text/csv", &csv(record)),
+        );
+        for part in parts {
+            body += &format!("<section id=\"{}\"><h2>{}</h2>\n", id(part.key), escaped(part.title));
+            body += &part.blocks.iter().map(block).collect::<String>();
+            body += "</section>\n";
+        }
+    }
+    Ok(format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
+         content=\"width=device-width, initial-scale=1\"><title>{TITLE}</title><style>{STYLE}</style></head>\n\
+         <body><main>\n{body}</main></body></html>\n"
+    ))
+}
+
+/// The same as Markdown, with the numbers of the charts.
+pub(super) fn markdown(records: &Records<'_>) -> String {
+    let mut text = String::new();
+    for (name, record, parts) in records {
+        text += &format!("# {TITLE}: {}\n\nFrom the record {name}.\n", record.machine.cpu);
+        for part in parts {
+            text += &format!("\n## {}\n\n", part.title);
+            for block in &part.blocks {
+                text += &match block {
+                    Block::Text(text) => format!("{text}\n\n"),
+                    Block::Warning(text) => format!("> **Warning:** {text}\n\n"),
+                    Block::Table(table) => markdown_table(table),
+                    Block::Chart(chart) => markdown_table(&chart.table()),
+                };
+            }
+        }
+    }
+    text
+}
+
+fn block(block: &Block) -> String {
+    match block {
+        Block::Text(text) => format!("<p>{}</p>\n", escaped(text)),
+        Block::Warning(text) => format!("<p class=\"warning\"><strong>Warning:</strong> {}</p>\n", escaped(text)),
+        Block::Table(found) => format!("<h3>{}</h3>\n{}", escaped(&found.title), table(found)),
+        Block::Chart(chart) => format!(
+            "<div class=\"chart\">{}</div>\n<details><summary>The numbers</summary>{}</details>\n",
+            picture::svg(chart),
+            table(&chart.table())
+        ),
+    }
+}
+
+fn table(table: &Table) -> String {
+    let cells = |row: &[String], tag: &str| -> String {
+        let class = |i: usize| if table.is_numeric(i) { " class=\"number\"" } else { "" };
+        row.iter().enumerate().map(|(i, cell)| format!("<{tag}{}>{}</{tag}>", class(i), escaped(cell))).collect()
+    };
+    let rows: String = table
+        .rows
+        .iter()
+        .enumerate()
+        .map(|(i, row)| {
+            let class = if table.highlighted.contains(&i) { " class=\"highlighted\"" } else { "" };
+            format!("<tr{class}>{}</tr>\n", cells(row, "td"))
+        })
+        .collect();
+    // Wide ones scroll by themselves, by keys too.
+    format!(
+        "<div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><thead><tr>{}</tr></thead>\n\
+         <tbody>\n{rows}</tbody></table></div>\n",
+        escaped(&table.title),
+        cells(&table.header, "th")
+    )
+}
+
+fn markdown_table(table: &Table) -> String {
+    let line = |cells: &mut dyn Iterator<Item = String>| format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
+    let cell = |text: &String| text.replace('|', "\\|");
+    let mut text = format!("**{}**\n\n", table.title);
+    text += &line(&mut table.header.iter().map(cell));
+    text += &line(&mut (0..table.header.len()).map(|i| if table.is_numeric(i) { "---:".into() } else { "---".into() }));
+    for (i, row) in table.rows.iter().enumerate() {
+        let bold = |text: String| if text.is_empty() { text } else { format!("**{text}**") };
+        let highlighted = table.highlighted.contains(&i) && table.highlighted.len() < table.rows.len();
+        text += &line(&mut row.iter().map(cell).map(|text| if highlighted { bold(text) } else { text }));
+    }
+    text + "\n"
+}
+
+/// The cells of a record as comma-separated values.
+fn csv(record: &Record) -> String {
+    let mut text =
+        "implementation,version,backend,round,set,operation,median_ns,q1_ns,q3_ns,median_cycles,samples\n".to_owned();
+    for result in &record.results {
+        let label = &result.label;
+        let round = label.round.map_or(String::new(), |round| round.to_string());
+        let cycles = result.median_cycles.map_or(String::new(), |cycles| cycles.to_string());
+        let fields = [&label.implementation, &label.version, &label.backend, &round, &label.set, &result.operation];
+        text += &fields.map(|field| quoted(field)).join(",");
+        text += &format!(",{},{},{},{cycles},{}\n", result.median_ns, result.q1_ns, result.q3_ns, result.samples);
+    }
+    text
+}
+
+/// An address that holds the text itself.
+fn data_address(kind: &str, text: &str) -> String {
+    let mut address = format!("data:{kind};charset=utf-8,");
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b',' | b':' => address.push(byte.into()),
+            _ => address += &format!("%{byte:02X}"),
+        }
+    }
+    address
+}
+
+const TITLE: &str = "MAYO measured";
+
+const STYLE: &str = "\
+:root{color-scheme:light dark;--text:#1b1b1b;--ground:#fff;--faint:#666;--line:#ddd;--mark:#eef5fb;--warn:#fff4dc}\
+@media(prefers-color-scheme:dark){:root{--text:#ddd;--ground:#181a1b;--faint:#aaa;--line:#444;--mark:#1d2b38;--warn:#3a2f14}}\
+body{margin:0;background:var(--ground);color:var(--text);font:16px/1.5 system-ui,sans-serif}\
+main{max-width:1080px;margin:0 auto;padding:1rem}\
+nav{display:flex;flex-wrap:wrap;gap:.3rem 1rem;padding:.5rem 0;border-bottom:1px solid var(--line)}\
+a{color:#0072b2}@media(prefers-color-scheme:dark){a{color:#6cb6ff}}\
+h2{margin-top:2.5rem;border-bottom:1px solid var(--line)}h3{font-size:1rem;margin:1.5rem 0 .4rem}\
+.warning{background:var(--warn);padding:.4rem .7rem;border-left:4px solid #e69f00}\
+.chart{margin:1.2rem 0 .2rem;overflow-x:auto}.chart svg{display:block;width:100%;min-width:560px;height:auto}\
+.table{overflow-x:auto}table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}\
+th,td{padding:.2rem .7rem;border-bottom:1px solid var(--line);text-align:left}\
+td:first-child{white-space:nowrap}.number{text-align:right;white-space:nowrap}th{color:var(--faint);font-weight:600}\
+.highlighted{background:var(--mark);font-weight:600}details{margin-bottom:1.5rem;color:var(--faint)}";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::planted;
+
+    #[test]
+    fn text_from_records_cannot_become_markup() {
+        let mut found = Table::new("<t>", ["a<b"]);
+        found.row(["\"x\" & <script>"]);
+        let html = block(&Block::Table(found));
+        assert!(!html.contains("<script>") && html.contains("&quot;x&quot; &amp; &lt;script&gt;"), "{html}");
+    }
+
+    #[test]
+    fn csv_has_a_line_for_each_cell() {
+        let record = planted(4.0, &[("avx2", 3, "MAYO_1", "sign", 1500.0)]);
+        let text = csv(&record);
+        let expected = format!("aioli,{},avx2,3,MAYO_1,sign,1500,1500,1500,3000,1", record.results[0].label.version);
+        assert_eq!(text.lines().nth(1), Some(&*expected));
+    }
+
+    #[test]
+    fn data_addresses_are_encoded() {
+        assert_eq!(data_address("text/csv", "a\"b c\n"), "data:text/csv;charset=utf-8,a%22b%20c%0A");
+    }
+}

@@ -1,0 +1,382 @@
+//! The techniques by name, and each as an implementation of the kernel contract.
+
+#[cfg(feature = "openmp")]
+use super::openmp;
+use super::{scalar, sliced, threads};
+use crate::published::Published;
+#[cfg(target_arch = "x86_64")]
+use aioli::backend::{Avx2, Gfni256, Gfni512};
+use aioli::backend::{Backend, Kind, Portable};
+use aioli::packed::{Coefficients, Rows};
+use anyhow::{Context, Result};
+use rayon::ThreadPool;
+use std::fmt;
+use std::str::FromStr;
+
+/// A kernel, and the threads that one operation is cut among.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Technique {
+    kernel: Kernel,
+    /// None, or as many as a fork-join pool has: with one thread, what the pool itself costs is seen.
+    threads: Option<usize>,
+}
+
+/// Kernels: those for study only, and the library's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kernel {
+    Baseline,
+    Lut,
+    Bitsliced,
+    M4r,
+    /// With so many threads of OpenMP.
+    #[cfg(feature = "openmp")]
+    OpenMp(usize),
+    Library(Kind),
+}
+
+impl Technique {
+    const fn of(kernel: Kernel) -> Self {
+        Self { kernel, threads: None }
+    }
+
+    /// A backend of the library.
+    pub(crate) const fn library(kind: Kind) -> Self {
+        Self::of(Kernel::Library(kind))
+    }
+
+    /// The kernels that this machine can run, on one thread.
+    pub(crate) fn kernels() -> impl Iterator<Item = Self> {
+        let study = [Kernel::Baseline, Kernel::Lut, Kernel::Bitsliced, Kernel::M4r];
+        study.into_iter().map(Self::of).chain(Kind::available().map(Self::library))
+    }
+
+    /// All techniques that this machine can run: the kernels; threads inside an operation of the baseline, as the published
+    /// experiment has them; and hybrids, threads inside an operation of the library's vector kernels.
+    pub(crate) fn available() -> Vec<Self> {
+        let hybrids = [Kind::Avx2, Kind::Gfni512].into_iter().filter(|kind| kind.is_available());
+        let with = |kernel, threads| Self { kernel, threads: Some(threads) };
+        let all = Self::kernels();
+        #[cfg(feature = "openmp")]
+        let all = all.chain(threads::COUNTS.map(|threads| Self::of(Kernel::OpenMp(threads))));
+        all.chain(threads::COUNTS.map(|threads| with(Kernel::Baseline, threads)))
+            .chain(hybrids.flat_map(|kind| [2, 4].map(|threads| with(Kernel::Library(kind), threads))))
+            .collect()
+    }
+
+    /// The backend.
+    ///
+    /// # Errors
+    ///
+    /// If this machine cannot run it.
+    pub(crate) fn token(self) -> Result<Token> {
+        let unavailable = || format!("{self}: this machine has not the instructions");
+        let kernel = match self.kernel {
+            Kernel::Baseline => KernelToken::Baseline,
+            Kernel::Lut => KernelToken::Lut,
+            Kernel::Bitsliced => KernelToken::Bitsliced,
+            Kernel::M4r => KernelToken::M4r,
+            #[cfg(feature = "openmp")]
+            Kernel::OpenMp(threads) => KernelToken::OpenMp(threads),
+            Kernel::Library(Kind::Portable) => KernelToken::Portable(Portable::detect()),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Library(Kind::Avx2) => KernelToken::Avx2(Avx2::detect().with_context(unavailable)?),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Library(Kind::Gfni256) => KernelToken::Gfni256(Gfni256::detect().with_context(unavailable)?),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Library(Kind::Gfni512) => KernelToken::Gfni512(Gfni512::detect().with_context(unavailable)?),
+            _ => return None.with_context(unavailable),
+        };
+        Ok(Token { kernel, pool: self.threads.map(threads::pool).transpose()? })
+    }
+
+    /// The threads inside an operation, if it has any.
+    pub(super) fn threads(self) -> Option<usize> {
+        match self.kernel {
+            #[cfg(feature = "openmp")]
+            Kernel::OpenMp(threads) => Some(threads),
+            _ => self.threads,
+        }
+    }
+
+    /// What to know of it before its figures are believed or used.
+    pub(crate) fn caveat(self) -> Option<String> {
+        let text = match self.kernel {
+            Kernel::Baseline => "one element at a time; its elimination branches on secrets, not constant time".into(),
+            Kernel::Lut => {
+                format!(
+                    "{} bytes of tables ({} as published), addressed by secrets: not constant time",
+                    scalar::OVERHEAD_BYTES,
+                    Published::get().optimization_experiments.lut_memory_overhead_bytes
+                )
+            }
+            Kernel::Bitsliced => "words of 64 elements, conversion from and to nibbles included".into(),
+            Kernel::M4r => {
+                "tables of 16 multiples, addressed by the secret X in keygen and sign: not constant time".into()
+            }
+            #[cfg(feature = "openmp")]
+            Kernel::OpenMp(_) => "the published loop in C, which its compiler may vectorize".into(),
+            Kernel::Library(_) => return None,
+        };
+        self.threads.is_none().then_some(text)
+    }
+}
+
+/// `baseline`, `lut`, `avx2`; `threads_2` is the baseline with two threads, `avx2_threads_2` a hybrid.
+impl fmt::Display for Technique {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kernel = match self.kernel {
+            Kernel::Baseline => "baseline",
+            Kernel::Lut => "lut",
+            Kernel::Bitsliced => "bitsliced",
+            Kernel::M4r => "m4r",
+            #[cfg(feature = "openmp")]
+            Kernel::OpenMp(threads) => return f.pad(&format!("openmp_{threads}")),
+            Kernel::Library(kind) => kind.name(),
+        };
+        match (self.kernel, self.threads) {
+            (_, None) => f.pad(kernel),
+            (Kernel::Baseline, Some(threads)) => f.pad(&format!("threads_{threads}")),
+            (_, Some(threads)) => f.pad(&format!("{kernel}_threads_{threads}")),
+        }
+    }
+}
+
+impl FromStr for Technique {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let all = Self::available();
+        all.iter().copied().find(|technique| technique.to_string() == name).ok_or_else(|| {
+            let names: Vec<String> = all.iter().map(Self::to_string).collect();
+            format!("expected a technique that this machine can run: {}", names.join(", "))
+        })
+    }
+}
+
+/// A technique that this machine can run, ready to be called.
+///
+/// One type for all of them, so that the scheme is compiled once for each set: the choice costs a branch for a call of a
+/// kernel, some nanoseconds in an operation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Token {
+    kernel: KernelToken,
+    pool: Option<&'static ThreadPool>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum KernelToken {
+    Baseline,
+    Lut,
+    Bitsliced,
+    M4r,
+    #[cfg(feature = "openmp")]
+    OpenMp(usize),
+    Portable(Portable),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
+    #[cfg(target_arch = "x86_64")]
+    Gfni256(Gfni256),
+    #[cfg(target_arch = "x86_64")]
+    Gfni512(Gfni512),
+}
+
+impl Token {
+    /// Runs `f` on a thread of the pool, if there is one: going there costs once and not at every kernel.
+    pub(crate) fn enter<T: Send>(self, f: impl FnOnce() -> T + Send) -> T {
+        match self.pool {
+            Some(pool) => pool.install(f),
+            None => f(),
+        }
+    }
+}
+
+impl Backend for Token {
+    const NAME: &'static str = "technique";
+
+    fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+        match self.pool {
+            Some(pool) => threads::left_product(self.kernel, pool, x, rows, out, stride),
+            None => self.kernel.left_product(x, rows, out, stride),
+        }
+    }
+
+    fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u64, out: &mut [u8]) {
+        match self.pool {
+            Some(pool) => threads::aes128_ctr(self.kernel, pool, key, iv, first, out),
+            None => self.kernel.aes128_ctr(key, iv, first, out),
+        }
+    }
+
+    fn solve(self, columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
+        self.kernel.solve(columns, m, x)
+    }
+
+    #[inline(always)]
+    fn vectorize<T>(self, f: impl FnOnce() -> T) -> T {
+        self.kernel.vectorize(f)
+    }
+}
+
+/// All kernels have AES from the processor, where it has any; a study kernel is its left product, and for the scalar ones
+/// the elimination too.
+impl Backend for KernelToken {
+    const NAME: &'static str = "kernel";
+
+    fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+        match self {
+            Self::Baseline => scalar::left_product::<scalar::Computed>(x, rows, out, stride),
+            Self::Lut => scalar::left_product::<scalar::Tables>(x, rows, out, stride),
+            Self::Bitsliced => sliced::bitsliced(x, rows, out, stride),
+            Self::M4r => sliced::m4r(x, rows, out, stride),
+            #[cfg(feature = "openmp")]
+            Self::OpenMp(threads) => openmp::left_product(threads, x, rows, out, stride),
+            Self::Portable(b) => b.left_product(x, rows, out, stride),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(b) => b.left_product(x, rows, out, stride),
+            #[cfg(target_arch = "x86_64")]
+            Self::Gfni256(b) => b.left_product(x, rows, out, stride),
+            #[cfg(target_arch = "x86_64")]
+            Self::Gfni512(b) => b.left_product(x, rows, out, stride),
+        }
+    }
+
+    fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u64, out: &mut [u8]) {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(b) => b.aes128_ctr(key, iv, first, out),
+            #[cfg(target_arch = "x86_64")]
+            Self::Gfni256(b) => b.aes128_ctr(key, iv, first, out),
+            #[cfg(target_arch = "x86_64")]
+            Self::Gfni512(b) => b.aes128_ctr(key, iv, first, out),
+            _ => Portable::detect().aes128_ctr(key, iv, first, out),
+        }
+    }
+
+    fn solve(self, columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
+        match self {
+            Self::Baseline => scalar::solve::<scalar::Computed>(columns, m, x),
+            Self::Lut => scalar::solve::<scalar::Tables>(columns, m, x),
+            #[cfg(feature = "openmp")]
+            Self::OpenMp(_) => scalar::solve::<scalar::Computed>(columns, m, x),
+            Self::Bitsliced | Self::M4r => Portable::detect().solve(columns, m, x),
+            Self::Portable(b) => b.solve(columns, m, x),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(b) => b.solve(columns, m, x),
+            #[cfg(target_arch = "x86_64")]
+            Self::Gfni256(b) => b.solve(columns, m, x),
+            #[cfg(target_arch = "x86_64")]
+            Self::Gfni512(b) => b.solve(columns, m, x),
+        }
+    }
+
+    #[inline(always)]
+    fn vectorize<T>(self, f: impl FnOnce() -> T) -> T {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(b) => b.vectorize(f),
+            #[cfg(target_arch = "x86_64")]
+            Self::Gfni256(b) => b.vectorize(f),
+            #[cfg(target_arch = "x86_64")]
+            Self::Gfni512(b) => b.vectorize(f),
+            _ => f(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    fn random(length: usize) -> Vec<u8> {
+        let mut bytes = vec![0; length];
+        Random::fill(&mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn names_are_told_apart_and_read_back() {
+        let all = Technique::available();
+        for technique in &all {
+            assert_eq!(technique.to_string().parse(), Ok(*technique));
+        }
+        let names: Vec<String> = all.iter().map(Technique::to_string).collect();
+        for name in ["baseline", "lut", "bitsliced", "m4r", "portable", "threads_1", "threads_2", "threads_4"] {
+            assert!(names.iter().any(|found| found == name), "{names:?}");
+        }
+        assert!("sse".parse::<Technique>().unwrap_err().contains("m4r"));
+    }
+
+    /// Small shapes, triangles that tiles cut anywhere, and one that is large enough for threads.
+    #[test]
+    fn every_technique_gives_the_products_of_the_portable_backend() {
+        let shapes = [
+            (1, 1usize, 1, 0),
+            (3, 2, 7, 3),
+            (5, 4, 40, 9),
+            (8, 3, 129, 39),
+            (10, 6, 66, 0),
+            (23, 4, 100, 32),
+            (24, 5, 33, 8),
+            (2, 0, 12, 0),
+            (7, 40, 640, 13),
+            (18, 20, 900, 0),
+        ];
+        for technique in Technique::available() {
+            let token = technique.token().unwrap();
+            for (x_rows, count, row_bytes, step) in shapes {
+                let bytes = random(count * row_bytes - step * (count * count.saturating_sub(1) / 2));
+                let elements: Vec<u8> = random(count * (x_rows + 1)).iter().map(|byte| byte & 15).collect();
+                let rows = match step {
+                    0 => Rows::full(&bytes, count, row_bytes),
+                    step => Rows::upper(&bytes, count, row_bytes, step),
+                };
+                let stride = row_bytes + 5;
+                for public in [false, true] {
+                    let x = Coefficients::new(&elements, x_rows + 1, x_rows);
+                    let (x, rows) = if public { (x.public(), rows.public()) } else { (x, rows) };
+                    let mut out = random((x_rows - 1) * stride + row_bytes + 2);
+                    let mut expected = out.clone();
+                    Portable::detect().left_product(x, rows, &mut expected, stride);
+                    token.left_product(x, rows, &mut out, stride);
+                    assert!(out == expected, "{technique}: {x_rows} rows, {count} of {row_bytes} bytes, step {step}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_technique_gives_the_key_stream() {
+        let (key, iv) = (Random::bytes(), Random::bytes());
+        for technique in Technique::available() {
+            for (first, length) in [(0, 100), (3, 9000), (u64::MAX - 2, 9000), (7, 50_001)] {
+                let (mut out, mut expected) = (vec![0; length], vec![0; length]);
+                Portable::detect().aes128_ctr(&key, &iv, first, &mut expected);
+                technique.token().unwrap().aes128_ctr(&key, &iv, first, &mut out);
+                assert!(out == expected, "{technique}: {length} bytes from block {first}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_technique_solves_and_sees_low_rank() {
+        let (m, columns) = (64, 65);
+        let mut solvable = random((columns + 1) * m / 2);
+        // The third column depends on the first.
+        let (first, third) = (solvable[..m / 2].to_vec(), m..m + m / 2);
+        solvable[third].copy_from_slice(&first);
+        let mut singular = solvable.clone();
+        // No column has an entry in the last two rows.
+        singular.chunks_exact_mut(m / 2).for_each(|column| column[m / 2 - 1] = 0);
+        for technique in Technique::available() {
+            let token = technique.token().unwrap();
+            let (mut x, mut expected) = (vec![9; columns], vec![7; columns]);
+            let found = Portable::detect().solve(&mut solvable.clone(), m, &mut expected);
+            assert_eq!(token.solve(&mut solvable.clone(), m, &mut x), found, "{technique}");
+            if found == 1 {
+                assert_eq!(x, expected, "{technique}");
+            }
+            assert_eq!(token.solve(&mut singular.clone(), m, &mut x), 0, "{technique}");
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! One element at a time: the baseline, and the same with products and inverses from tables.
+//!
+//! The baseline computes each product by shifts and masks. The table variant looks it up: [`OVERHEAD_BYTES`] of tables
+//! buy a shorter product. Its addresses depend on secrets, and the elimination that both share branches on them, so
+//! **neither is constant time**. For study only.
+
+use aioli::gf16;
+use aioli::packed::{Coefficients, Rows};
+use std::hint::black_box;
+
+/// How products and inverses are made.
+pub(super) trait Field {
+    fn mul(a: u8, b: u8) -> u8;
+    fn inverse(a: u8) -> u8;
+}
+
+/// By shifts and masks.
+pub(super) struct Computed;
+
+impl Field for Computed {
+    #[inline(always)]
+    fn mul(a: u8, b: u8) -> u8 {
+        gf16::mul(a, b)
+    }
+
+    fn inverse(a: u8) -> u8 {
+        gf16::inverse(a)
+    }
+}
+
+/// From tables.
+pub(super) struct Tables;
+
+impl Field for Tables {
+    #[inline(always)]
+    fn mul(a: u8, b: u8) -> u8 {
+        PRODUCTS[usize::from(a << 4 | b)]
+    }
+
+    fn inverse(a: u8) -> u8 {
+        INVERSES[usize::from(a)]
+    }
+}
+
+/// `out += X R`, see [`Backend::left_product`](aioli::backend::Backend::left_product).
+pub(super) fn left_product<F: Field>(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+    for i in 0..rows.count() {
+        let row = rows.row(i);
+        for (r, &coefficient) in x.of_row(i).iter().enumerate() {
+            let out = &mut out[r * stride + i * rows.step()..][..row.len()];
+            for (out, &byte) in out.iter_mut().zip(row) {
+                // Opaque, or the compiler makes vectors of them, and it is no longer one element at a time.
+                let byte = black_box(byte);
+                *out ^= F::mul(coefficient, byte & 15) | F::mul(coefficient, byte >> 4) << 4;
+            }
+        }
+    }
+}
+
+/// `A x = y` by the elimination of textbooks, see [`Backend::solve`](aioli::backend::Backend::solve).
+pub(super) fn solve<F: Field>(columns: &[u8], m: usize, x: &mut [u8]) -> u8 {
+    let width = x.len() + 1;
+    let mut rows = vec![vec![0; width]; m];
+    for (c, column) in columns.chunks_exact(m / 2).enumerate() {
+        for (i, row) in rows.iter_mut().enumerate() {
+            row[c] = column[i / 2] >> (i % 2 * 4) & 15;
+        }
+    }
+    let mut pivots = Vec::with_capacity(m);
+    for column in 0..x.len() {
+        let top = pivots.len();
+        let Some(found) = (top..m).find(|&i| rows[i][column] != 0) else { continue };
+        rows.swap(top, found);
+        let inverse = F::inverse(rows[top][column]);
+        rows[top].iter_mut().for_each(|entry| *entry = F::mul(inverse, *entry));
+        let pivot = rows[top].clone();
+        for (_, row) in rows.iter_mut().enumerate().filter(|&(i, _)| i != top) {
+            let factor = row[column];
+            for (entry, &pivot) in row[column..].iter_mut().zip(&pivot[column..]) {
+                *entry ^= F::mul(factor, pivot);
+            }
+        }
+        pivots.push(column);
+        if pivots.len() == m {
+            break;
+        }
+    }
+    if pivots.len() < m {
+        return 0;
+    }
+    x.fill(0);
+    for (row, column) in rows.iter().zip(pivots) {
+        x[column] = row[width - 1];
+    }
+    1
+}
+
+/// The product of a and b at `a * 16 + b`.
+static PRODUCTS: [u8; 256] = {
+    let mut products = [0; 256];
+    let mut i = 0;
+    while i < products.len() {
+        products[i] = gf16::mul(i as u8 >> 4, i as u8 & 15);
+        i += 1;
+    }
+    products
+};
+
+static INVERSES: [u8; 16] = {
+    let mut inverses = [0; 16];
+    let mut i = 0;
+    while i < inverses.len() {
+        inverses[i] = gf16::inverse(i as u8);
+        i += 1;
+    }
+    inverses
+};
+
+/// What the tables take.
+pub(crate) const OVERHEAD_BYTES: usize = size_of_val(&PRODUCTS) + size_of_val(&INVERSES);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_hold_the_field_and_take_272_bytes() {
+        for a in 0..16 {
+            assert_eq!(Tables::inverse(a), gf16::inverse(a));
+            for b in 0..16 {
+                assert_eq!(Tables::mul(a, b), gf16::mul(a, b));
+            }
+        }
+        assert_eq!(OVERHEAD_BYTES, 272);
+    }
+}

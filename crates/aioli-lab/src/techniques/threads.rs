@@ -1,0 +1,81 @@
+//! Threads inside one operation: the key stream and the left product cut into parts of a fork-join pool.
+
+use aioli::backend::Backend;
+use aioli::packed::{Coefficients, Rows};
+use anyhow::{Context, Result};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::sync::OnceLock;
+
+/// The pool of so many threads, made when it is first asked for and kept.
+///
+/// # Errors
+///
+/// If there is no pool of that many, or the system gives no threads.
+pub(super) fn pool(threads: usize) -> Result<&'static ThreadPool> {
+    static POOLS: [OnceLock<ThreadPool>; COUNTS.len()] = [const { OnceLock::new() }; COUNTS.len()];
+    let at = COUNTS.iter().position(|&count| count == threads).context("pools have 1, 2 or 4 threads")?;
+    if let Some(pool) = POOLS[at].get() {
+        return Ok(pool);
+    }
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build().context("threads of a pool")?;
+    Ok(POOLS[at].get_or_init(|| pool))
+}
+
+/// The left product, each thread doing some of the rows of X.
+///
+/// A thread reads the whole operand, but writes rows of its own, so nothing is shared and nothing is added up in the end.
+pub(super) fn left_product<B: Backend>(
+    b: B,
+    pool: &ThreadPool,
+    x: Coefficients<'_>,
+    rows: Rows<'_>,
+    out: &mut [u8],
+    stride: usize,
+) {
+    let threads = pool.current_num_threads();
+    if rows.bytes().len() < MIN_BYTES || x.rows() < 2 || threads == 1 {
+        return pool.install(|| b.left_product(x, rows, out, stride));
+    }
+    // Kernels work on pairs of rows.
+    let share = x.rows().div_ceil(threads).next_multiple_of(2);
+    let parts = (0..x.rows()).step_by(share).zip(out.chunks_mut(share * stride));
+    pool.in_place_scope(|scope| {
+        for (first, out) in parts {
+            scope.spawn(move |_| {
+                let count = share.min(x.rows() - first);
+                let columns = 0..x.columns();
+                let elements: Vec<u8> = columns.flat_map(|i| x.of_row(i)[first..][..count].iter().copied()).collect();
+                let part = Coefficients::new(&elements, count, count);
+                b.left_product(if x.is_public() { part.public() } else { part }, rows, out, stride);
+            });
+        }
+    });
+}
+
+/// The key stream, each thread making a part of it.
+pub(super) fn aes128_ctr<B: Backend>(
+    b: B,
+    pool: &ThreadPool,
+    key: &[u8; 16],
+    iv: &[u8; 16],
+    first: u64,
+    out: &mut [u8],
+) {
+    let threads = pool.current_num_threads();
+    let wraps = first.checked_add(out.len() as u64).is_none();
+    if out.len() < MIN_BYTES || wraps || threads == 1 {
+        return pool.install(|| b.aes128_ctr(key, iv, first, out));
+    }
+    // Whole cache lines.
+    let share = out.len().div_ceil(threads).next_multiple_of(64);
+    pool.in_place_scope(|scope| {
+        for (i, out) in out.chunks_mut(share).enumerate() {
+            scope.spawn(move |_| b.aes128_ctr(key, iv, first + (i * share / 16) as u64, out));
+        }
+    });
+}
+
+/// The numbers of threads that are tried.
+pub(super) const COUNTS: [usize; 3] = [1, 2, 4];
+/// Less is not worth waking a thread for.
+const MIN_BYTES: usize = 8192;

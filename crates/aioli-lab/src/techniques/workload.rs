@@ -1,0 +1,172 @@
+//! What is run: one key, one signature, one verification with a technique; the gate before any timing.
+
+use super::backend::{Technique, Token};
+use crate::measure::Operation;
+use crate::peers::{MESSAGE_BYTES, SIGNATURES, aioli::fresh_key};
+use crate::random::Random;
+use aioli::backend::Kind;
+use aioli::hazmat::on;
+use aioli::params::ParameterSet;
+use aioli::{Algorithm, MessageDigest, SigningKey, VerifyingKey, with_set};
+use anyhow::{Context, Result, ensure};
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use sha2::{Digest, Sha256};
+use std::hint::black_box;
+use std::sync::Arc;
+
+/// Key generation, signing and verifying, once each: a whole scheme.
+pub(super) fn scheme(algorithm: Algorithm, token: Token) -> Result<()> {
+    with_set!(algorithm, P => scheme_of::<P>(token))
+}
+
+fn scheme_of<P: ParameterSet>(token: Token) -> Result<()> {
+    let key = fresh_key::<P>()?;
+    let public_key = on::verifying_key(token, &key);
+    let digest = MessageDigest::of(&Random::bytes::<MESSAGE_BYTES>());
+    let mut randomizer = [0; MAX_SALT_BYTES];
+    Random::fill(&mut randomizer[..P::SALT_BYTES]);
+    let signature = on::sign(token, &key, &digest, &randomizer[..P::SALT_BYTES], ALL_SAMPLES)?;
+    Ok(on::verify(token, &public_key, &digest, &signature)?)
+}
+
+/// The operations to time: one at a time, as in the peers' comparison.
+pub(super) fn operations(algorithm: Algorithm, technique: Technique) -> Result<Vec<Operation>> {
+    let token = technique.token()?;
+    with_set!(algorithm, P => operations_of::<P>(token))
+}
+
+fn operations_of<P: ParameterSet>(token: Token) -> Result<Vec<Operation>> {
+    let key = fresh_key::<P>()?;
+    // Inputs from the fastest backend: only what is timed is done by the technique.
+    let public_key = key.verifying_key();
+    let signed = (0..SIGNATURES)
+        .map(|_| {
+            let digest = MessageDigest::of(&Random::bytes::<MESSAGE_BYTES>());
+            Ok((digest, aioli::hazmat::sign(Kind::best(), &key, &digest, &vec![0; P::SALT_BYTES])?))
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let mut next = signed.into_iter().cycle();
+    Ok(vec![
+        Operation::new("keygen", move || {
+            token.enter(|| {
+                black_box(on::verifying_key(token, &fresh_key::<P>()?));
+                Ok(())
+            })
+        }),
+        Operation::new("sign", move || {
+            token.enter(|| {
+                let digest = MessageDigest::of(&Random::bytes::<MESSAGE_BYTES>());
+                let mut randomizer = [0; MAX_SALT_BYTES];
+                Random::fill(&mut randomizer[..P::SALT_BYTES]);
+                black_box(on::sign(token, &key, &digest, &randomizer[..P::SALT_BYTES], ALL_SAMPLES)?);
+                Ok(())
+            })
+        }),
+        Operation::new("verify", move || {
+            let (digest, signature) = next.next().context("there are signatures")?;
+            token.enter(|| Ok(on::verify(token, &public_key, &digest, &signature)?))
+        }),
+    ])
+}
+
+/// A batch of whole schemes, its time divided by their number: all processors at work on different ones, or, for a
+/// technique with threads inside an operation, one after another.
+pub(super) fn batch(algorithm: Algorithm, technique: Technique) -> Result<Operation> {
+    let token = technique.token()?;
+    let cores = std::thread::available_parallelism()?.get();
+    let items = 2 * cores as u32;
+    let pool: Option<Arc<ThreadPool>> = match technique.threads() {
+        Some(_) => None,
+        None => Some(Arc::new(ThreadPoolBuilder::new().num_threads(cores).build()?)),
+    };
+    Ok(Operation {
+        name: BATCH.into(),
+        items,
+        run: Box::new(move || match &pool {
+            Some(pool) => pool.install(|| (0..items).into_par_iter().try_for_each(|_| scheme(algorithm, token))),
+            None => token.enter(|| (0..items).try_for_each(|_| scheme(algorithm, token))),
+        }),
+    })
+}
+
+/// The first record of the official known answers, made by the library's best backend.
+///
+/// # Errors
+///
+/// If it is not the official one.
+pub(crate) fn known_answer(algorithm: Algorithm) -> Result<aioli_kat::Record> {
+    let record = aioli_kat::records(algorithm, Kind::best()).next().expect("there are records")?;
+    let digest = hex::encode(Sha256::digest(record.text(0)));
+    let official = aioli_kat::official(algorithm).first_record;
+    ensure!(digest == official, "{algorithm} gives {digest} as its first known answer, not {official}");
+    Ok(record)
+}
+
+/// The gate: a technique is timed only if it makes the known answer, and refuses one with a wrong bit.
+///
+/// # Errors
+///
+/// What it makes otherwise.
+pub(super) fn gate(algorithm: Algorithm, technique: Technique, record: &aioli_kat::Record) -> Result<()> {
+    let token = technique.token()?;
+    with_set!(algorithm, P => token.enter(|| gate_of::<P>(token, record)))
+        .with_context(|| format!("{technique} with {algorithm}, which is not timed for that"))
+}
+
+fn gate_of<P: ParameterSet>(token: Token, record: &aioli_kat::Record) -> Result<()> {
+    let key = SigningKey::<P>::try_from(&record.secret_key[..])?;
+    let public_key: VerifyingKey<P> = on::verifying_key(token, &key);
+    ensure!(public_key.as_ref() == &record.public_key[..], "the public key is not the known answer");
+    let digest = MessageDigest::of(&record.message);
+    let signature = on::sign(token, &key, &digest, &record.randomizer, ALL_SAMPLES)?;
+    ensure!(signature.as_ref() == &record.signature[..], "the signature is not the known answer");
+    on::verify(token, &public_key, &digest, &signature).context("the known answer")?;
+    let mut wrong = record.signature.clone();
+    wrong[0] ^= 1;
+    let wrong = aioli::Signature::<P>::try_from(&wrong[..])?;
+    ensure!(on::verify(token, &public_key, &digest, &wrong).is_err(), "a signature with a wrong bit is accepted");
+    Ok(())
+}
+
+/// The name of the batch's operation.
+pub(super) const BATCH: &str = "batch";
+/// Vinegar samples of the specification.
+const ALL_SAMPLES: u16 = 256;
+/// The longest salt.
+const MAX_SALT_BYTES: usize = 40;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_technique_makes_the_known_answer_of_a_small_set() {
+        for algorithm in [Algorithm::Mayo2, Algorithm::Mayo2Round2] {
+            let record = known_answer(algorithm).unwrap();
+            for technique in Technique::available() {
+                gate(algorithm, technique, &record).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn the_gate_stops_a_technique_that_makes_something_else() {
+        let mut record = known_answer(Algorithm::Mayo2).unwrap();
+        record.signature[0] ^= 1;
+        let error = format!("{:#}", gate(Algorithm::Mayo2, "baseline".parse().unwrap(), &record).unwrap_err());
+        assert!(error.contains("baseline") && error.contains("not the known answer"), "{error}");
+    }
+
+    #[test]
+    fn operations_and_batches_run() {
+        for technique in ["m4r", "threads_2"] {
+            let technique = technique.parse().unwrap();
+            let mut operations = operations(Algorithm::Mayo2, technique).unwrap();
+            operations.push(batch(Algorithm::Mayo2, technique).unwrap());
+            let names: Vec<&str> = operations.iter().map(|operation| &*operation.name).collect();
+            assert_eq!(names, ["keygen", "sign", "verify", BATCH]);
+            operations.iter_mut().for_each(|operation| (operation.run)().unwrap());
+        }
+    }
+}

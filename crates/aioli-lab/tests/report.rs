@@ -1,0 +1,75 @@
+//! The commands that show stored records, from outside.
+
+use assert_cmd::Command;
+use std::fs;
+
+fn lab(arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("aioli-lab").expect("the binary");
+    command.args(arguments);
+    command
+}
+
+#[test]
+fn a_record_is_shown_beside_published_figures_and_as_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (record, samples, out) = (path("record.json"), path("samples.csv"), path("report"));
+    let options = ["--set", "mayo2", "--round", "2", "--backend", "portable", "--rounds", "2"];
+    lab(&["peers", "--json", &record, "--samples", &samples]).args(options).assert().success();
+
+    let json: serde_json::Value = serde_json::from_str(&fs::read_to_string(&record).unwrap()).unwrap();
+    let cells = json["results"].as_array().unwrap().len();
+    let lines = fs::read_to_string(&samples).unwrap().lines().count();
+    assert_eq!(lines, 1 + 2 * cells, "a header, and two samples of each operation");
+    lab(&["peers", "--samples", &samples]).assert().failure();
+
+    let shown = lab(&["published", "--from", &record]).assert().success().get_output().stdout.clone();
+    let shown = String::from_utf8(shown).unwrap();
+    for expected in [
+        "Haswell",
+        "Skylake",
+        "Cortex-M4",
+        "Apple M3",
+        "RTX 4090",
+        "suspect",
+        "WARNING",
+        "no figures of ours for MAYO_1",
+    ] {
+        assert!(shown.contains(expected), "no {expected:?} in\n{shown}");
+    }
+
+    // Twice: a report follows from its record and may be made again.
+    for format in ["html", "html", "markdown"] {
+        lab(&["report", "--from", &record, "--out", &out, "--format", format]).assert().success();
+    }
+    let page = fs::read_to_string(format!("{out}/report.html")).unwrap();
+    for section in
+        ["summary", "machine", "peers", "expand-p", "techniques", "kernel", "profile", "credibility", "published"]
+    {
+        assert!(page.contains(&format!("<section id=\"{section}\">")), "{section}");
+    }
+    assert!(!page.contains("NaN"));
+    assert!(fs::read_to_string(format!("{out}/report.md")).unwrap().contains("## Published figures"));
+    assert!(fs::exists(format!("{out}/published-sign.svg")).unwrap());
+}
+
+#[test]
+fn what_is_no_record_is_named() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), "{}").unwrap();
+    let path = file.path().to_str().unwrap();
+    for arguments in [vec!["published", "--from", path], vec!["report", "--from", path, "--out", "nowhere"]] {
+        let assert = lab(&arguments).assert().failure();
+        let message = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        assert!(message.contains("is not a record of measurements"), "{message}");
+    }
+}
+
+#[test]
+fn all_does_not_overwrite_a_record() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("record.json"), "precious").unwrap();
+    let assert = lab(&["all", "--quick", "--out"]).arg(folder.path()).assert().failure();
+    assert!(String::from_utf8_lossy(&assert.get_output().stderr).contains("never overwritten"));
+    assert_eq!(fs::read_to_string(folder.path().join("record.json")).unwrap(), "precious");
+}

@@ -1,0 +1,106 @@
+//! The commands `techniques`, `kernel` and `profile` from outside.
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::path::Path;
+
+/// Runs a command with the smallest set, and returns what it printed and its section of the record.
+fn quick(command: &str, folder: &Path) -> (String, Value) {
+    let path = folder.join(format!("{command}.json"));
+    let mut run = Command::cargo_bin("aioli-lab").expect("the binary");
+    run.args([command, "--quick", "--set", "mayo2", "--json"]).arg(&path);
+    if command == "kernel" {
+        run.arg("--svg").arg(folder.join("roofline.svg"));
+    }
+    let output = run.assert().success().get_output().stdout.clone();
+    let record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    assert!(record["machine"]["cpu"].is_string());
+    (String::from_utf8(output).unwrap(), record[command].clone())
+}
+
+/// The backends of an operation's results.
+fn backends<'a>(section: &'a Value, operation: &str) -> Vec<&'a str> {
+    let results = section["results"].as_array().unwrap().iter();
+    results
+        .filter(|result| result["operation"] == operation)
+        .inspect(|result| assert!(result["median_ns"].as_f64().unwrap() > 0.0, "{result}"))
+        .map(|result| result["backend"].as_str().unwrap())
+        .collect()
+}
+
+const KERNELS: [&str; 5] = ["baseline", "lut", "bitsliced", "m4r", "portable"];
+
+#[test]
+fn techniques_are_timed_by_both_methods_and_claims_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let (text, section) = quick("techniques", folder.path());
+    for operation in ["keygen", "sign", "verify", "batch", "process"] {
+        let found = backends(&section, operation);
+        for technique in KERNELS.iter().chain(&["threads_1", "threads_2", "threads_4"]) {
+            assert!(found.contains(technique), "no {technique} in {operation}: {found:?}");
+        }
+    }
+    assert_eq!(section["runs"], 3);
+    for expected in ["Summary", "Improvement in percent", "Average improvement", "Published claims", "272 bytes"] {
+        assert!(text.contains(expected), "no {expected:?} in\n{text}");
+    }
+    // The published figures of the set.
+    let row = text.lines().find(|line| line.trim_start().starts_with("lut ")).unwrap();
+    assert!(row.ends_with("0.280"), "{row}");
+}
+
+#[test]
+fn kernels_have_rates_and_a_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let (text, section) = quick("kernel", folder.path());
+    for operation in ["keygen", "verify", "sign"] {
+        let found = backends(&section, operation);
+        assert!(KERNELS.iter().all(|technique| found.contains(technique)), "{found:?}");
+    }
+    assert_eq!(backends(&section, "aes").len(), 1);
+    let shape = &section["shapes"][0];
+    assert_eq!(
+        (&shape["keygen_rows"], &shape["verify_rows"], &shape["sign_rows"]),
+        (&13.into(), &5.into(), &18.into())
+    );
+    assert!(text.contains("78.8 on Ice Lake"), "{text}");
+    if cfg!(target_arch = "x86_64") {
+        let svg = std::fs::read_to_string(folder.path().join("roofline.svg")).unwrap();
+        assert!(svg.contains("<svg") && svg.contains("bitsliced") && !svg.contains("NaN"), "{svg}");
+    }
+}
+
+#[test]
+fn profiles_name_every_pass() {
+    let folder = tempfile::tempdir().unwrap();
+    let (text, section) = quick("profile", folder.path());
+    for entry in section["entries"].as_array().unwrap() {
+        let total = entry["total"].as_f64().unwrap();
+        let phases = entry["phases"].as_array().unwrap();
+        let sum: f64 = phases.iter().map(|phase| phase[1].as_f64().unwrap()).sum();
+        assert!(total > 0.0 && sum > 0.0, "{entry}");
+        let names: Vec<&str> = phases.iter().map(|phase| phase[0].as_str().unwrap()).collect();
+        let pass = match entry["operation"].as_str().unwrap() {
+            "keygen" => "O^T P1",
+            "sign" => "[V; O^T] P1",
+            _ => "S P1",
+        };
+        for name in ["expand P", pass, "hashing"] {
+            assert!(names.contains(&name), "{names:?}");
+        }
+    }
+    assert!(text.contains("MAYO_2, sign: thousands and percent"), "{text}");
+}
+
+#[test]
+fn workers_do_their_work_or_say_why_not() {
+    let worker = |technique: &str| {
+        let mut command = Command::cargo_bin("aioli-lab").expect("the binary");
+        command.args(["worker", "--technique", technique, "--set", "mayo2", "--schemes", "1"]);
+        command
+    };
+    worker("m4r").assert().success();
+    let assert = worker("sse").assert().failure();
+    let message = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    assert!(message.contains("expected a technique") && message.contains("bitsliced"), "{message}");
+}
