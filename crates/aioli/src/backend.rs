@@ -5,6 +5,8 @@
 //! zero-sized token that only its `detect` can make: holding it is the proof that this processor can run it.
 //!
 //! [`Kind`] names the backends, and [`Kind::best`] is what every public operation uses, chosen once a call.
+#![doc = ""]
+#![doc = include_str!("../docs/one-pass.md")]
 
 #[cfg(all(test, feature = "std"))]
 mod contract;

@@ -145,9 +145,11 @@ pub(crate) fn transpose<P: ParameterSet>(
     (from, from_columns): (&[u8], usize),
     (to, to_columns): (&mut [u8], usize),
 ) {
-    for (j, to_row) in to.chunks_mut(to_columns * P::M_BYTES).take(columns).enumerate() {
-        for (i, to) in to_row.chunks_exact_mut(P::M_BYTES).take(rows).enumerate() {
-            to.copy_from_slice(&from[(i * from_columns + j) * P::M_BYTES..][..P::M_BYTES]);
+    for i in 0..rows {
+        let row = &from[i * from_columns * P::M_BYTES..][..columns * P::M_BYTES];
+        let to = to[i * P::M_BYTES..].chunks_mut(to_columns * P::M_BYTES);
+        for (to, from) in to.zip(row.chunks_exact(P::M_BYTES)) {
+            to[..P::M_BYTES].copy_from_slice(from);
         }
     }
 }
@@ -155,32 +157,44 @@ pub(crate) fn transpose<P: ParameterSet>(
 /// Adds the transpose of the `rows` by `columns` matrix `from` onto `to`.
 #[inline(always)]
 pub(crate) fn add_transposed<P: ParameterSet>((rows, columns): (usize, usize), from: &[u8], to: &mut [u8]) {
-    for (j, to_row) in to.chunks_exact_mut(rows * P::M_BYTES).take(columns).enumerate() {
-        for (i, to) in to_row.chunks_exact_mut(P::M_BYTES).enumerate() {
-            add(to, &from[(i * columns + j) * P::M_BYTES..][..P::M_BYTES]);
+    for (i, row) in from.chunks_exact(columns * P::M_BYTES).take(rows).enumerate() {
+        let to = to[i * P::M_BYTES..].chunks_mut(rows * P::M_BYTES);
+        for (to, from) in to.zip(row.chunks_exact(P::M_BYTES)) {
+            add(&mut to[..P::M_BYTES], from);
         }
     }
 }
 
 /// Adds `from` onto `to`; both have the same length.
 ///
-/// In words, and what remains in ever smaller ones: compilers leave a loop over bytes of 39 or 71 of them as it is.
+/// In vectors, then in ever smaller words: compilers leave a loop over bytes of 39 or 71 of them as it is.
 #[inline(always)]
 pub(crate) fn add(to: &mut [u8], from: &[u8]) {
     debug_assert_eq!(to.len(), from.len());
-    let (to, from) = add_chunks::<16>(to, from);
-    let (to, from) = add_chunks::<8>(to, from);
-    let (to, from) = add_chunks::<4>(to, from);
-    let (to, from) = add_chunks::<2>(to, from);
-    add_chunks::<1>(to, from);
+    let (to, from) = add_chunks(to, from, |to: &mut [u8; 64], from| *to = core::array::from_fn(|i| to[i] ^ from[i]));
+    let (to, from) = add_chunks(to, from, |to: &mut [u8; 16], from| *to = core::array::from_fn(|i| to[i] ^ from[i]));
+    let (to, from) = add_chunks(to, from, |to, from| {
+        *to = (u64::from_ne_bytes(*to) ^ u64::from_ne_bytes(*from)).to_ne_bytes();
+    });
+    let (to, from) = add_chunks(to, from, |to, from| {
+        *to = (u32::from_ne_bytes(*to) ^ u32::from_ne_bytes(*from)).to_ne_bytes();
+    });
+    for (to, from) in to.iter_mut().zip(from) {
+        *to ^= from;
+    }
 }
 
+/// Adds whole chunks; returns what remains.
 #[inline(always)]
-fn add_chunks<'t, 'f, const N: usize>(to: &'t mut [u8], from: &'f [u8]) -> (&'t mut [u8], &'f [u8]) {
-    let (to, to_rest) = to.as_chunks_mut::<N>();
-    let (from, from_rest) = from.as_chunks::<N>();
+fn add_chunks<'t, 'f, const N: usize>(
+    to: &'t mut [u8],
+    from: &'f [u8],
+    add: impl Fn(&mut [u8; N], &[u8; N]),
+) -> (&'t mut [u8], &'f [u8]) {
+    let (to, to_rest) = to.as_chunks_mut();
+    let (from, from_rest) = from.as_chunks();
     for (to, from) in to.iter_mut().zip(from) {
-        *to = core::array::from_fn(|i| to[i] ^ from[i]);
+        add(to, from);
     }
     (to_rest, from_rest)
 }

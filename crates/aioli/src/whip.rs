@@ -16,16 +16,21 @@ struct Shifts([[u8; PADDED]; 2]);
 impl Shifts {
     const ZERO: Self = Self([[0; PADDED]; 2]);
 
-    /// Replaces the vector.
+    /// Replaces vectors.
+    ///
+    /// First all of them, then z times all of them: a shifted read right after the write would wait for it.
     #[inline(always)]
-    fn set<P: ParameterSet>(&mut self, vector: &[u8]) {
-        let [even, odd] = &mut self.0;
-        even[PAD..][..P::M_BYTES].copy_from_slice(&vector[..P::M_BYTES]);
-        // One byte more than the vector, and zeros to a whole register.
+    fn set<'a, P: ParameterSet>(shifts: &mut [Self], vectors: impl Iterator<Item = &'a [u8]>) {
+        for (shifts, vector) in shifts.iter_mut().zip(vectors) {
+            shifts.0[0][PAD..][..P::M_BYTES].copy_from_slice(&vector[..P::M_BYTES]);
+        }
+        // One byte more than a vector, and zeros to a whole register.
         let length = (P::M_BYTES + 1).next_multiple_of(16);
-        let (here, before) = (&even[PAD..], &even[PAD - 1..]);
-        for ((odd, here), before) in odd[PAD..][..length].iter_mut().zip(here).zip(before) {
-            *odd = here << 4 | before >> 4;
+        for Self([even, odd]) in shifts {
+            let (here, before) = (&even[PAD..], &even[PAD - 1..]);
+            for ((odd, here), before) in odd[PAD..][..length].iter_mut().zip(here).zip(before) {
+                *odd = here << 4 | before >> 4;
+            }
         }
     }
 }
@@ -105,20 +110,20 @@ pub(crate) fn whip<P: ParameterSet, B: Backend>(b: B, products: &[u8], columns: 
     b.vectorize(
         #[inline(always)]
         || {
-            let (mut sum, mut vector) = (Sum::ZERO, Shifts::ZERO);
-            for i in 0..P::K {
+            let mut sum = Sum::ZERO;
+            let mut vectors = [const { Shifts::ZERO }; MAX_K + 1];
+            let vectors = &mut vectors[..if P::LINEAR { P::K + 1 } else { P::K }];
+            for (i, row) in products.chunks_exact(columns * P::M_BYTES).take(P::K).enumerate() {
                 // e is symmetric, so u_ij = u(i, j) + u(j, i) needs no sum of its own.
-                let row = &products[i * columns * P::M_BYTES..];
-                let exponents =
-                    P::EXPONENTS[i * P::K..][..P::K].iter().chain(P::LINEAR.then_some(&P::EXPONENTS[i * P::K]));
-                for (product, &exponent) in row.chunks_exact(P::M_BYTES).zip(exponents) {
-                    vector.set::<P>(product);
-                    sum.add::<P>(&vector, exponent);
+                let exponents = &P::EXPONENTS[i * P::K..][..P::K];
+                Shifts::set::<P>(vectors, row.chunks_exact(P::M_BYTES));
+                for (vector, &exponent) in vectors.iter().zip(exponents.iter().chain([&exponents[0]])) {
+                    sum.add::<P>(vector, exponent);
                 }
             }
             sum.reduce::<P>(out);
             wipe(&mut sum.0);
-            wipe(vector.0.as_flattened_mut());
+            wipe_all(vectors);
         },
     );
 }
@@ -132,29 +137,28 @@ pub(crate) fn system<P: ParameterSet, B: Backend>(b: B, m_matrices: &[u8], oil_l
         #[inline(always)]
         || {
             let mut vectors = [const { Shifts::ZERO }; MAX_K + 1];
+            let vectors = &mut vectors[..if P::LINEAR { P::K + 1 } else { P::K }];
             for l in 0..P::O {
-                for (j, vector) in vectors[..P::K].iter_mut().enumerate() {
-                    vector.set::<P>(&m_matrices[(j * P::O + l) * P::M_BYTES..]);
-                }
-                if P::LINEAR {
-                    vectors[P::K].set::<P>(&oil_linear[l * P::M_BYTES..]);
-                }
+                let rows = m_matrices.chunks_exact(P::O * P::M_BYTES).chain([oil_linear]);
+                Shifts::set::<P>(vectors, rows.map(|row| &row[l * P::M_BYTES..]));
                 for i in 0..P::K {
                     let mut sum = Sum::ZERO;
-                    for (vector, &exponent) in vectors.iter().zip(&P::EXPONENTS[i * P::K..][..P::K]) {
+                    let exponents = &P::EXPONENTS[i * P::K..][..P::K];
+                    for (vector, &exponent) in vectors.iter().zip(exponents.iter().chain([&exponents[0]])) {
                         sum.add::<P>(vector, exponent);
-                    }
-                    if P::LINEAR {
-                        sum.add::<P>(&vectors[P::K], P::EXPONENTS[i * P::K]);
                     }
                     sum.reduce::<P>(&mut columns[(i * P::O + l) * P::M_BYTES..]);
                 }
             }
-            for vector in &mut vectors {
-                wipe(vector.0.as_flattened_mut());
-            }
+            wipe_all(vectors);
         },
     );
+}
+
+fn wipe_all(vectors: &mut [Shifts]) {
+    for vector in vectors {
+        wipe(vector.0.as_flattened_mut());
+    }
 }
 
 /// The largest k of any set.
@@ -180,7 +184,7 @@ mod tests {
         let mut packed = vec![0; P::M_BYTES];
         crate::packed::encode(&expected, &mut packed);
         let mut vector = Shifts::ZERO;
-        vector.set::<P>(&packed);
+        Shifts::set::<P>(core::slice::from_mut(&mut vector), [packed.as_slice()].into_iter());
         for exponent in 0..=P::MAX_EXPONENT {
             let mut sum = Sum::ZERO;
             sum.add::<P>(&vector, exponent as u8);

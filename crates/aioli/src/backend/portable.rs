@@ -1,4 +1,8 @@
-//! The backend for any machine: words of sixteen nibbles, sixteen products at a time by masks.
+//! The backend for any machine, in words of 64 bits.
+//!
+//! The left product has two forms, by what may address memory: tables of products where the operand is public, bit
+//! slices where nothing is. Loops run over arrays in memory whose lengths are constants, which compilers turn into
+//! vector instructions of any width.
 
 use super::{Backend, MAX_ROWS};
 use crate::ct;
@@ -29,242 +33,347 @@ impl Backend for Portable {
     }
 }
 
-/// By bins where X is public, by tables where the operand is and is wide enough to pay for them, else by masks.
+/// By tables where the operand is public and its rows are long enough to pay for them, else by bit slices.
 pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
     assert!(x.rows() <= MAX_ROWS && x.columns() == rows.count(), "shape of a left product");
-    match x.rows().div_ceil(8) {
-        _ if x.is_public() => by_bins(x, rows, out, stride),
-        _ if !rows.is_public() || rows.row_bytes() < 2 * TABLE => by_masks(x, rows, out, stride),
-        1 => by_tables::<1, 2048>(x, rows, out, stride),
-        2 => by_tables::<2, 1024>(x, rows, out, stride),
-        _ => by_tables::<{ MAX_ROWS / 8 }, 1024>(x, rows, out, stride),
+    match x.rows() {
+        _ if !rows.is_public() || rows.row_bytes() < TABLE => by_slices(x, rows, out, stride),
+        ..=8 => by_tables::<u32>(x, rows, out, stride),
+        9..=16 => by_tables::<u64>(x, rows, out, stride),
+        _ => by_tables::<Pair>(x, rows, out, stride),
     }
 }
 
-/// The product by masks, for secret operands.
+/// The product by tables, for public operands: one look-up multiplies two elements, which stand in the same column of
+/// two rows, by the coefficients of all rows of X.
 ///
-/// The four multiples x^b times a part of a row are made once and serve every row of X; each costs four ANDs and four
-/// XORs a word, in a loop that compilers turn into vector instructions of any width.
-fn by_masks(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
-    let mut multiples = [[0; PART / 8]; 4];
-    by_parts(rows, |i, at, bytes| {
-        load(bytes, &mut multiples[0]);
-        for b in 1..4 {
-            let (known, new) = multiples.split_at_mut(b);
-            double(&known[b - 1], &mut new[0], bytes.len());
-        }
-        for (r, &coefficient) in x.of_row(i).iter().enumerate() {
-            let masks = ct::barrier(gf16::bit_masks(coefficient));
-            add_multiple(&mut out[r * stride + at..][..bytes.len()], &multiples, masks);
-        }
-    });
-    crate::memory::wipe(multiples.as_flattened_mut());
-}
-
-/// The product by bins, for public X: each part of a row is added to one of sixteen bins of each row of X, the one of its
-/// coefficient, and multiplied only when all rows of the operand are in.
-fn by_bins(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
-    let mut bins = [[[0; BIN]; 16]; MAX_ROWS];
-    for column in (0..rows.row_bytes()).step_by(BIN) {
-        let width = BIN.min(rows.row_bytes() - column);
-        let bins = &mut bins[..x.rows()];
-        bins.as_flattened_mut().fill([0; BIN]);
-        for i in 0..rows.count() {
-            let start = i * rows.step();
-            if start >= column + width {
-                break;
-            }
-            let skip = start.saturating_sub(column);
-            let bytes = &rows.row(i)[column + skip - start..][..width - skip];
-            // All but the ragged parts as arrays, whose length the compiler knows.
-            let whole: Option<&[u8; BIN]> = bytes.first_chunk().filter(|_| bytes.len() == BIN);
-            for (bins, &coefficient) in bins.iter_mut().zip(x.of_row(i)) {
-                let bin = &mut bins[usize::from(coefficient)];
-                match whole {
-                    Some(bytes) => crate::packed::add(bin, bytes),
-                    None => crate::packed::add(&mut bin[skip..width], bytes),
-                }
-            }
-        }
-        for (r, bins) in bins.iter().enumerate() {
-            // Those with x^3 in their coefficient, then those with x^2, x, 1: Horner's rule.
-            let mut sum = [0; BIN];
-            for bit in (0..4).rev() {
-                for word in sum.as_chunks_mut().0 {
-                    *word = gf16::double(u64::from_le_bytes(*word)).to_le_bytes();
-                }
-                for (_, bin) in bins.iter().enumerate().filter(|(c, _)| c >> bit & 1 == 1) {
-                    crate::packed::add(&mut sum, bin);
-                }
-            }
-            crate::packed::add(&mut out[r * stride + column..][..width], &sum[..width]);
-        }
-    }
-}
-
-/// Columns handled together by bins: those of ten rows of X fill 20 KiB.
-const BIN: usize = 128;
-
-/// Calls `visit(i, column, bytes)` for the parts of each row i, with the column at which a part begins.
-#[inline(always)]
-fn by_parts(rows: Rows<'_>, mut visit: impl FnMut(usize, usize, &[u8])) {
-    for i in 0..rows.count() {
-        for (part, bytes) in rows.row(i).chunks(PART).enumerate() {
-            visit(i, i * rows.step() + part * PART, bytes);
-        }
-    }
-}
-
-/// Reads bytes into words, padding the last one with zeros.
-#[inline(always)]
-fn load(bytes: &[u8], words: &mut [u64; PART / 8]) {
-    let (whole, rest) = bytes.as_chunks();
-    for (word, bytes) in words.iter_mut().zip(whole) {
-        *word = u64::from_le_bytes(*bytes);
-    }
-    if !rest.is_empty() {
-        let mut padded = [0; 8];
-        padded[..rest.len()].copy_from_slice(rest);
-        words[whole.len()] = u64::from_le_bytes(padded);
-    }
-}
-
-/// `twice` becomes x times `words`, in as many words as hold `bytes` bytes.
-#[inline(always)]
-fn double(words: &[u64; PART / 8], twice: &mut [u64; PART / 8], bytes: usize) {
-    for (twice, word) in twice[..bytes.div_ceil(8)].iter_mut().zip(words) {
-        *twice = gf16::double(*word);
-    }
-}
-
-/// Adds to `out` the element with these [`gf16::bit_masks`] times the vector with these [`gf16::multiples`].
-fn add_multiple(out: &mut [u8], [a, b, c, d]: &[[u64; PART / 8]; 4], masks: [u64; 4]) {
-    assert!(out.len() <= PART);
-    let product = |w: usize| gf16::mul_word([a[w], b[w], c[w], d[w]], masks);
-    let (words, rest) = out.as_chunks_mut();
-    for (w, out) in words.iter_mut().enumerate() {
-        *out = (u64::from_le_bytes(*out) ^ product(w)).to_le_bytes();
-    }
-    if !rest.is_empty() {
-        crate::packed::add(rest, &product(words.len()).to_le_bytes()[..rest.len()]);
-    }
-}
-
-/// Bytes of a row handled together by masks.
-const PART: usize = 512;
-
-/// The product by tables, for public operands: one look-up multiplies a byte of the operand, two elements, by the
-/// coefficients of all rows of X.
-///
-/// The entry for a byte has its products with X\[0\]\[i\], X\[1\]\[i\], ... in its bytes, so an accumulator is a column of
-/// result bytes, and 8x8 transpositions turn them into rows. The address depends on the operand, which is public;
-/// what is secret is in the table. A byte costs a look-up of `W` words for up to 16 W products, and a table of 256
-/// entries is built for each row and `SPAN` bytes of it, whose accumulators stay in L1.
-fn by_tables<const W: usize, const SPAN: usize>(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
-    let mut accumulators = [[0; W]; SPAN];
-    let mut tables = [[[0; W]; TABLE]; GROUP];
+/// The index is the byte of both elements; the entry has in nibble r the sum of their products with the two
+/// coefficients of row r of X. So a sum of entries is a column of the result, and transpositions turn columns into
+/// rows. The address depends on the operand, which is public; what is secret is in the table. A byte of the operand
+/// costs one look-up, for up to 32 rows of X, and two rows of it one table for every [`SPAN`] bytes.
+fn by_tables<E: Entry>(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+    // For the columns of low and those of high nibbles.
+    let mut sums = [[E::default(); SPAN]; 2];
+    let mut indices = [[[0; SPAN]; GROUP]; 2];
+    let mut tables = [[E::default(); TABLE]; GROUP];
     for span in (0..rows.row_bytes()).step_by(SPAN) {
         let width = SPAN.min(rows.row_bytes() - span);
-        let accumulators = &mut accumulators[..width];
-        accumulators.fill([0; W]);
-        // Rows that reach into the span, some at a time; those of a triangle begin at different columns, so the first
-        // columns of a group are left to the rows that have them.
-        for first in (0..rows.count()).step_by(GROUP) {
-            if first * rows.step() >= span + width {
-                break;
-            }
-            let mut parts = [&[][..]; GROUP];
-            for ((i, part), table) in (first..rows.count()).zip(&mut parts).zip(&mut tables) {
-                let start = i * rows.step();
-                let skip = start.saturating_sub(span).min(width);
-                *part = &rows.row(i)[(span + skip).saturating_sub(start)..][..width - skip];
-                fill_table(table, x.of_row(i));
-            }
-            let shared = parts.iter().map(|part| part.len()).min().unwrap_or(0);
-            for (part, table) in parts.iter().zip(&tables) {
-                let alone = part.len() - shared;
-                add_looked_up(&mut accumulators[width - part.len()..][..alone], &part[..alone], table);
-            }
-            let common = parts.map(|part| &part[part.len() - shared..]);
-            add_group_looked_up(&mut accumulators[width - shared..], common, &tables);
+        for sums in &mut sums {
+            sums[..width].fill(E::default());
         }
-        for (column, block) in accumulators.chunks(8).enumerate() {
-            for w in 0..W {
-                let bytes = transpose_bytes(core::array::from_fn(|j| block.get(j).map_or(0, |words| words[w])));
-                for (r, bytes) in (8 * w..x.rows().min(8 * w + 8)).zip(bytes) {
-                    let out = &mut out[r * stride + span + 8 * column..];
-                    match out.first_chunk_mut::<8>() {
-                        Some(out) if block.len() == 8 => *out = (u64::from_le_bytes(*out) ^ bytes).to_le_bytes(),
-                        _ => crate::packed::add(&mut out[..block.len()], &bytes.to_le_bytes()[..block.len()]),
-                    }
+        let reaching = (0..rows.count()).take_while(|i| i * rows.step() < span + width).count();
+        // Where a row begins in the span, what it has there, and its coefficients.
+        let part = |i: usize| match i < reaching {
+            true => {
+                let begin = (i * rows.step()).max(span);
+                (begin - span, &rows.row(i)[begin - i * rows.step()..][..span + width - begin], x.of_row(i))
+            }
+            false => (width, &[][..], &[][..]),
+        };
+        for first in (0..reaching).step_by(2 * GROUP) {
+            let (begin, ..) = part(first);
+            let [low, high] = &mut indices;
+            for (g, ((low, high), table)) in low.iter_mut().zip(high).zip(&mut tables).enumerate() {
+                let ((one, a, x_a), (other, b, x_b)) = (part(first + 2 * g), part(first + 2 * g + 1));
+                fill_table(table, x_a, x_b);
+                // Entry 0 of every table is zero.
+                low[begin..one].fill(0);
+                high[begin..one].fill(0);
+                let (alone, a) = a.split_at(other - one);
+                pair_up(&mut low[one..other], &mut high[one..other], alone, &[0; SPAN]);
+                pair_up(&mut low[other..width], &mut high[other..width], a, b);
+            }
+            for (sums, indices) in sums.iter_mut().zip(&indices) {
+                add_looked_up(&mut sums[begin..width], indices.each_ref().map(|i| &i[begin..width]), &tables);
+            }
+        }
+        add_columns(&sums, x.rows(), width, &mut out[span..], stride);
+    }
+    crate::memory::wipe(sums.as_flattened_mut());
+    crate::memory::wipe(tables.as_flattened_mut());
+}
+
+/// The low nibbles of `a` and `b` as bytes into `low`, their high nibbles into `high`.
+fn pair_up(low: &mut [u8], high: &mut [u8], a: &[u8], b: &[u8]) {
+    for (((low, high), a), b) in low.iter_mut().zip(high).zip(a).zip(b) {
+        *low = a & 15 | b << 4;
+        *high = a >> 4 | b & 0xf0;
+    }
+}
+
+/// Adds to each sum what the tables have for its indices.
+#[inline(never)]
+fn add_looked_up<E: Entry>(sums: &mut [E], indices: [&[u8]; GROUP], tables: &[[E; TABLE]; GROUP]) {
+    let indices = indices.map(|indices| &indices[..sums.len()]);
+    for (j, sum) in sums.iter_mut().enumerate() {
+        for (indices, table) in indices.iter().zip(tables) {
+            *sum = *sum ^ table[usize::from(indices[j])];
+        }
+    }
+}
+
+/// `table[a | b << 4]` becomes a times each coefficient in `x_a` plus b times each in `x_b`.
+#[inline(never)]
+fn fill_table<E: Entry>(table: &mut [E; TABLE], x_a: &[u8], x_b: &[u8]) {
+    let mut bits = [E::default(); 8];
+    for (bits, coefficients) in bits.as_chunks_mut::<4>().0.iter_mut().zip([x_a, x_b]) {
+        let mut words = [0; 2];
+        for (word, coefficients) in words.iter_mut().zip(coefficients.chunks(16)) {
+            *word = coefficients.iter().rfold(0, |word, &c| word << 4 | u64::from(c));
+        }
+        let [low, high] = words.map(gf16::multiples);
+        *bits = core::array::from_fn(|b| E::new([low[b], high[b]]));
+    }
+    table[0] = E::default();
+    for (b, bit) in bits.into_iter().enumerate() {
+        let (known, new) = table[..2 << b].split_at_mut(1 << b);
+        for (new, known) in new.iter_mut().zip(known) {
+            *new = *known ^ bit;
+        }
+    }
+}
+
+/// Adds to `rows` rows of `out` the first `width` bytes of the columns in `low` and `high` nibbles.
+#[inline(never)]
+fn add_columns<E: Entry>([low, high]: &[[E; SPAN]; 2], rows: usize, width: usize, out: &mut [u8], stride: usize) {
+    const LOW: u64 = 0x0f0f_0f0f_0f0f_0f0f;
+    let (low, high) = (low.as_chunks::<8>().0, high.as_chunks::<8>().0);
+    for ((column, low), high) in (0..width).step_by(8).zip(low).zip(high) {
+        for first in (0..rows).step_by(16) {
+            // Bytes of the rows of even and of odd number.
+            let mut bytes = core::array::from_fn(|j| {
+                let (low, high) = (low[j].word(first / 16), high[j].word(first / 16));
+                [low & LOW | (high & LOW) << 4, low >> 4 & LOW | high & !LOW]
+            });
+            transpose_bytes(&mut bytes);
+            for (r, bytes) in (first..rows).zip(bytes.as_flattened()) {
+                let out = &mut out[r * stride + column..];
+                match out.first_chunk_mut::<8>() {
+                    Some(out) if column + 8 <= width => *out = (u64::from_le_bytes(*out) ^ bytes).to_le_bytes(),
+                    _ => crate::packed::add(&mut out[..width - column], &bytes.to_le_bytes()[..width - column]),
                 }
             }
         }
     }
-    crate::memory::wipe(accumulators.as_flattened_mut());
-    crate::memory::wipe(tables.as_flattened_mut().as_flattened_mut());
 }
 
-fn add_looked_up<const W: usize>(sums: &mut [[u64; W]], bytes: &[u8], table: &Table<W>) {
-    for (sum, &byte) in sums.iter_mut().zip(bytes) {
-        for (sum, product) in sum.iter_mut().zip(table[usize::from(byte)]) {
-            *sum ^= product;
-        }
-    }
+/// In both lanes byte i of word j becomes byte j of word i; in memory, for else compilers take the lanes apart.
+#[inline(never)]
+fn transpose_bytes(words: &mut [[u64; 2]; 8]) {
+    exchange::<4>(words, 0x0000_0000_ffff_ffff);
+    exchange::<2>(words, 0x0000_ffff_0000_ffff);
+    exchange::<1>(words, 0x00ff_00ff_00ff_00ff);
 }
 
-/// [`add_looked_up`] for all rows of a group: each sum is loaded and stored once.
-fn add_group_looked_up<const W: usize>(sums: &mut [[u64; W]], [a, b, c, d]: [&[u8]; GROUP], t: &[Table<W>; GROUP]) {
-    for ((((sum, &a), &b), &c), &d) in sums.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-        for w in 0..W {
-            sum[w] ^=
-                t[0][usize::from(a)][w] ^ t[1][usize::from(b)][w] ^ t[2][usize::from(c)][w] ^ t[3][usize::from(d)][w];
-        }
-    }
-}
-
-/// `table[b]` becomes the products of the byte b with each of the coefficients, one a byte.
-fn fill_table<const W: usize>(table: &mut Table<W>, coefficients: &[u8]) {
-    let mut bits = [[0; W]; 8];
-    for (w, coefficients) in coefficients.chunks(8).enumerate() {
-        let mut low = [0; 8];
-        low[..coefficients.len()].copy_from_slice(coefficients);
-        for (b, multiple) in gf16::multiples(u64::from_le_bytes(low)).into_iter().enumerate() {
-            bits[b][w] = multiple;
-            bits[4 + b][w] = multiple << 4;
-        }
-    }
-    table[0] = [0; W];
-    for (b, bit) in bits.iter().enumerate() {
-        let (known, new) = table[..2 << b].split_at_mut(1 << b);
-        for (new, known) in new.iter_mut().zip(known) {
-            for ((new, known), bit) in new.iter_mut().zip(known).zip(bit) {
-                *new = *known ^ bit;
-            }
-        }
-    }
-}
-
-/// Byte i of word j becomes byte j of word i.
 #[inline(always)]
-fn transpose_bytes(mut words: [u64; 8]) -> [u64; 8] {
-    for (distance, mask) in [(4, 0x0000_0000_ffff_ffff), (2, 0x0000_ffff_0000_ffff), (1, 0x00ff_00ff_00ff_00ff)] {
-        for i in 0..8 {
-            if i & distance == 0 {
-                let swap = (words[i] >> (8 * distance) ^ words[i + distance]) & mask;
-                words[i] ^= swap << (8 * distance);
-                words[i + distance] ^= swap;
-            }
-        }
+fn exchange<const DISTANCE: usize>(words: &mut [[u64; 2]; 8], mask: u64) {
+    for i in (0..8).filter(|i| i & DISTANCE == 0) {
+        let (a, b) = (words[i], words[i + DISTANCE]);
+        let swap: [u64; 2] = core::array::from_fn(|lane| (a[lane] >> (8 * DISTANCE) ^ b[lane]) & mask);
+        words[i] = core::array::from_fn(|lane| a[lane] ^ swap[lane] << (8 * DISTANCE));
+        words[i + DISTANCE] = core::array::from_fn(|lane| b[lane] ^ swap[lane]);
     }
-    words
+}
+
+/// An entry of a table: one nibble for each row of X.
+trait Entry: Copy + Default + core::ops::BitXor<Output = Self> {
+    /// From the nibbles of rows 0 to 15 and 16 to 31; those that have no place are zero.
+    fn new(words: [u64; 2]) -> Self;
+    /// The nibbles of 16 rows.
+    fn word(self, index: usize) -> u64;
+}
+
+impl Entry for u32 {
+    fn new([low, _]: [u64; 2]) -> Self {
+        low as u32
+    }
+
+    #[inline(always)]
+    fn word(self, _: usize) -> u64 {
+        u64::from(self)
+    }
+}
+
+impl Entry for u64 {
+    fn new([low, _]: [u64; 2]) -> Self {
+        low
+    }
+
+    #[inline(always)]
+    fn word(self, _: usize) -> u64 {
+        self
+    }
+}
+
+/// Two words, aligned for vector instructions.
+#[derive(Clone, Copy, Default)]
+#[repr(align(16))]
+struct Pair([u64; 2]);
+
+impl core::ops::BitXor for Pair {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitxor(self, other: Self) -> Self {
+        Self([self.0[0] ^ other.0[0], self.0[1] ^ other.0[1]])
+    }
+}
+
+impl Entry for Pair {
+    fn new(words: [u64; 2]) -> Self {
+        Self(words)
+    }
+
+    #[inline(always)]
+    fn word(self, index: usize) -> u64 {
+        self.0[index]
+    }
 }
 
 /// Entries of a table: one for each byte.
 const TABLE: usize = 256;
-type Table<const W: usize> = [[u64; W]; TABLE];
-/// Rows of the operand handled together by tables.
-const GROUP: usize = 4;
+/// Columns handled together by tables, a multiple of 8.
+const SPAN: usize = 1024;
+/// Tables in use together.
+const GROUP: usize = 6;
+
+/// The product by bit slices, for secret operands.
+///
+/// Four planes hold bits 0 to 3 of the elements of a tile. Products of polynomials of degree 3 over GF(2) take nine
+/// products of bits (Karatsuba, twice), of nine linear forms of the one factor and the same forms of the other. The
+/// forms of the operand are made once for all rows of X, and the nine products are summed apart until all rows of the
+/// operand are in: 18 operations multiply and add a slice, where [`gf16::mul_word`] takes 32.
+fn by_slices(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+    let mut sums = [[Forms::ZERO; TILES]; MAX_ROWS];
+    let mut forms = [[Forms::ZERO; SHARED]; TILES];
+    let mut bytes = [[0; TILE]; TILES];
+    for column in (0..rows.row_bytes()).step_by(TILES * TILE) {
+        let width = (TILES * TILE).min(rows.row_bytes() - column);
+        let tiles = width.div_ceil(TILE);
+        for sums in &mut sums[..x.rows()] {
+            sums[..tiles].fill(Forms::ZERO);
+        }
+        for first in (0..rows.count()).step_by(SHARED) {
+            for g in 0..SHARED {
+                let bytes = &mut bytes[..tiles];
+                bytes.as_flattened_mut().fill(0);
+                if first + g < rows.count() {
+                    let start = (first + g) * rows.step();
+                    let begin = start.clamp(column, column + width);
+                    let part = &rows.row(first + g)[begin - start.min(begin)..][..column + width - begin];
+                    bytes.as_flattened_mut()[begin - column..width].copy_from_slice(part);
+                }
+                for (bytes, forms) in bytes.iter().zip(&mut forms) {
+                    forms[g].set(bytes);
+                }
+            }
+            for (r, sums) in sums[..x.rows()].iter_mut().enumerate() {
+                let masks = core::array::from_fn(|g| match first + g < rows.count() {
+                    true => forms_of(ct::barrier(gf16::bit_masks(x.of_row(first + g)[r]))),
+                    false => [0; 9],
+                });
+                add_products(&mut sums[..tiles], &forms, &masks);
+            }
+        }
+        for (r, sums) in sums[..x.rows()].iter().enumerate() {
+            let out = &mut out[r * stride + column..][..width];
+            for ((out, sums), bytes) in out.chunks_mut(TILE).zip(sums).zip(&mut bytes) {
+                sums.product(bytes);
+                crate::packed::add(out, &bytes[..out.len()]);
+            }
+        }
+    }
+    crate::memory::wipe(sums.as_flattened_mut());
+    crate::memory::wipe(forms.as_flattened_mut());
+    crate::memory::wipe(bytes.as_flattened_mut());
+}
+
+/// Adds to the products in `sums` those of some rows of the operand with coefficients, whose forms the masks are.
+#[inline(never)]
+fn add_products(sums: &mut [Forms], forms: &[[Forms; SHARED]], masks: &[[u64; 9]; SHARED]) {
+    for k in 0..9 {
+        let masks: [u64; SHARED] = core::array::from_fn(|g| masks[g][k]);
+        for (sums, forms) in sums.iter_mut().zip(forms) {
+            let (sum, [a, b, c, d]) = (&mut sums.0[k], forms.each_ref().map(|forms| &forms.0[k]));
+            for w in 0..PLANE {
+                sum[w] ^= a[w] & masks[0] ^ b[w] & masks[1] ^ c[w] & masks[2] ^ d[w] & masks[3];
+            }
+        }
+    }
+}
+
+/// Nine planes of a tile: linear forms of its elements, or sums of products of such.
+#[derive(Clone, Copy)]
+#[repr(align(32))]
+struct Forms([[u64; PLANE]; 9]);
+
+impl Default for Forms {
+    fn default() -> Self {
+        Self::ZERO
+    }
+}
+
+impl Forms {
+    const ZERO: Self = Self([[0; PLANE]; 9]);
+
+    /// The forms of the elements packed in `bytes`.
+    #[inline(never)]
+    fn set(&mut self, bytes: &[u8; TILE]) {
+        let (words, _) = bytes.as_chunks();
+        for w in 0..PLANE {
+            let words = core::array::from_fn(|q| u64::from_le_bytes(words[PLANE * q + w]));
+            for (plane, form) in self.0.iter_mut().zip(forms_of(transpose_bits(words))) {
+                plane[w] = form;
+            }
+        }
+    }
+
+    /// The elements whose nine products these are, packed.
+    #[inline(never)]
+    fn product(&self, bytes: &mut [u8; TILE]) {
+        let (words, _) = bytes.as_chunks_mut();
+        for w in 0..PLANE {
+            let [a, b, c, d, ab, cd, ac, bd, abcd] = self.0.map(|plane| plane[w]);
+            // The seven coefficients of the product of polynomials, those of x^4, x^5, x^6 folded onto the low ones.
+            let (e, f) = (a ^ b, ab ^ bd);
+            let g = e ^ cd ^ ac;
+            for (q, word) in transpose_bits([e ^ c ^ d ^ bd, a ^ cd ^ f, g, abcd ^ f ^ g ^ c]).into_iter().enumerate() {
+                words[PLANE * q + w] = word.to_le_bytes();
+            }
+        }
+    }
+}
+
+/// The nine linear forms of four coefficients.
+#[inline(always)]
+fn forms_of([a, b, c, d]: [u64; 4]) -> [u64; 9] {
+    [a, b, c, d, a ^ b, c ^ d, a ^ c, b ^ d, a ^ b ^ c ^ d]
+}
+
+/// Bit i of each nibble of word j becomes bit j of that nibble of word i.
+#[inline(always)]
+fn transpose_bits(mut words: [u64; 4]) -> [u64; 4] {
+    for (i, j, distance, mask) in [
+        (0, 2, 2, 0x3333_3333_3333_3333),
+        (1, 3, 2, 0x3333_3333_3333_3333),
+        (0, 1, 1, 0x5555_5555_5555_5555),
+        (2, 3, 1, 0x5555_5555_5555_5555),
+    ] {
+        let swap = (words[i] >> distance ^ words[j]) & mask;
+        words[i] ^= swap << distance;
+        words[j] ^= swap;
+    }
+    words
+}
+
+/// Words of a plane.
+const PLANE: usize = 4;
+/// Bytes of a tile, as many as four planes have.
+const TILE: usize = 4 * 8 * PLANE;
+/// Tiles handled together, by the same masks.
+const TILES: usize = 8;
+/// Rows of the operand that are added together.
+const SHARED: usize = 4;
 
 /// AES through RustCrypto, which finds AES-NI, VAES and the Arm extensions by itself.
 ///
@@ -272,21 +381,25 @@ const GROUP: usize = 4;
 pub(super) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
     const CHUNK: usize = 4096;
     let cipher = aes::Aes128::new(&Array(*key));
-    let iv = u128::from_be_bytes(*iv);
-    let mut counter = u128::from(first);
-    let mut block = || {
-        let block = Array((iv ^ counter).to_be_bytes());
-        counter += 1;
-        block
+    let (halves, _) = iv.as_chunks();
+    let (high, low) = (halves[0], u64::from_be_bytes(halves[1]));
+    let mut counter = u64::from(first);
+    // By halves, of which the counter changes one: two stores a block.
+    let mut count = |blocks: &mut [Array<u8, _>]| {
+        for block in blocks {
+            block.as_chunks_mut().0.copy_from_slice(&[high, (low ^ counter).to_be_bytes()]);
+            counter += 1;
+        }
     };
     for chunk in out.chunks_mut(CHUNK) {
         let (blocks, tail) = Array::slice_as_chunks_mut(chunk);
-        blocks.fill_with(&mut block);
+        count(blocks);
         cipher.encrypt_blocks(blocks);
         if !tail.is_empty() {
-            let mut last = block();
-            cipher.encrypt_block(&mut last);
-            tail.copy_from_slice(&last[..tail.len()]);
+            let mut last = [Array::default()];
+            count(&mut last);
+            cipher.encrypt_blocks(&mut last);
+            tail.copy_from_slice(&last[0][..tail.len()]);
         }
     }
 }

@@ -7,6 +7,7 @@ mod gfni;
 mod gfni256;
 mod gfni512;
 mod solve_avx2;
+mod solve_gfni256;
 mod solve_gfni512;
 
 use super::{Backend, portable};
@@ -83,5 +84,5 @@ macro_rules! delegate {
 }
 
 delegate!(Avx2, "avx2", left_product: avx2::left_product, aes128_ctr: portable::aes128_ctr, solve: solve_avx2::solve);
-delegate!(Gfni256, "gfni256", left_product: gfni256::left_product, aes128_ctr: portable::aes128_ctr, solve: solve_avx2::solve);
+delegate!(Gfni256, "gfni256", left_product: gfni256::left_product, aes128_ctr: portable::aes128_ctr, solve: solve_gfni256::solve);
 delegate!(Gfni512, "gfni512", left_product: gfni512::left_product, aes128_ctr: aes::aes128_ctr, solve: solve_gfni512::solve);

@@ -28,6 +28,7 @@ use crate::backend::{MAX_ROWS, portable};
 use crate::memory::wipe;
 use crate::packed::{Coefficients, Rows};
 use core::arch::x86_64::*;
+use core::mem::MaybeUninit;
 
 /// See [`Backend::left_product`](crate::backend::Backend::left_product).
 #[target_feature(enable = "avx2")]
@@ -38,10 +39,10 @@ pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], 
         return portable::left_product(x, rows, out, stride);
     }
     let pairs = x.rows().div_ceil(2);
-    let mut tables = [_mm_setzero_si128(); BLOCK * MAX_PAIRS];
+    let mut scratch = [const { MaybeUninit::uninit() }; BLOCK * MAX_PAIRS];
     for first in (0..rows.count()).step_by(BLOCK) {
         let count = BLOCK.min(rows.count() - first);
-        build_tables(x, first, count, &mut tables);
+        let tables = build_tables(x, first, count, &mut scratch);
         // Nothing of the block lies to the left of its first row.
         let mut column = first * rows.step() / TILE * TILE;
         while column < row_bytes {
@@ -60,9 +61,9 @@ pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], 
             }
             column += TILE;
         }
+        tables.fill(_mm_setzero_si128());
+        zeroize::optimization_barrier(tables);
     }
-    tables[..pairs * BLOCK.min(rows.count())].fill(_mm_setzero_si128());
-    zeroize::optimization_barrier(&tables);
 }
 
 /// A column of the operand, one register wide, in the rows of a block.
@@ -128,39 +129,68 @@ type Table = __m128i;
 /// Computes the tables of the columns `first .. first + count` of X, those of a group of pairs of rows together.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn build_tables(x: Coefficients<'_>, first: usize, count: usize, tables: &mut [Table]) {
+fn build_tables<'t>(
+    x: Coefficients<'_>,
+    first: usize,
+    count: usize,
+    tables: &'t mut [MaybeUninit<Table>; BLOCK * MAX_PAIRS],
+) -> &'t mut [Table] {
     let pairs = x.rows().div_ceil(2);
-    let mut elements = [0; TILE];
-    let mut multiples = [[0; 8]; 16];
+    let tables = &mut tables[..pairs * count];
+    // Those of the second group stand behind those of the first.
+    let first_group = groups(pairs).next().map_or(0, |(_, pairs)| pairs);
+    let (elements, stride) = (x.elements(), x.elements().len() / x.columns());
+    let unused = from(x.rows());
+    // From `cut` on, 32 bytes would reach beyond X: they are read from a copy with zeros behind it.
+    let cut = elements.len().saturating_sub(TILE - 1);
+    let mut tail = [0; 2 * TILE];
+    tail[..elements.len() - cut].copy_from_slice(&elements[cut..]);
+    let spreads = [(&SPREAD_LOW, &SPREAD_HIGH, 0), (&SPREAD_LOW, &SPREAD_HIGH, 8)].map(|(low, high, begin)| {
+        [low, high].map(|spread| {
+            // The bit for zero stays, as no place is above 7.
+            _mm256_broadcastsi128_si256(_mm_add_epi8(constant(spread), _mm_set1_epi8(begin)))
+        })
+    });
     for i in 0..count {
-        elements[..x.rows()].copy_from_slice(x.of_row(first + i));
+        let begin = (first + i) * stride;
+        let column = if begin < cut { load(elements, begin) } else { load(&tail, begin - cut) };
         // Both coefficients of a pair in the low byte of 16 bits, then 1, x, x^2, x^3 times them in 32 bits, then these
         // four and (after a byte that nobody asks for) 1 + x, .., x^2 + x^3 times them in 64 bits.
-        let pair = _mm256_maddubs_epi16(load(&elements, 0), _mm256_set1_epi16(0x1001));
+        let pair = _mm256_maddubs_epi16(_mm256_andnot_si256(unused, column), _mm256_set1_epi16(0x1001));
         let pair_2 = double(pair);
         let pair_4 = double(pair_2);
         let ones = _mm256_or_si256(pair, _mm256_slli_epi16::<8>(pair_2));
         let fours = _mm256_or_si256(pair_4, _mm256_slli_epi16::<8>(double(pair_4)));
         let halves = [_mm256_unpacklo_epi16(ones, fours), _mm256_unpackhi_epi16(ones, fours)];
-        for (multiples, four) in multiples.chunks_exact_mut(8).zip(halves) {
-            let sums = _mm256_xor_si256(four, _mm256_slli_epi32::<8>(four));
-            store(&mut multiples.as_flattened_mut()[..TILE], _mm256_unpacklo_epi32(four, sums));
-            store(&mut multiples.as_flattened_mut()[TILE..], _mm256_unpackhi_epi32(four, sums));
-        }
-        for (group, group_pairs) in groups(pairs) {
-            let tables = &mut tables[group * count + i * group_pairs..][..group_pairs];
-            for (p, table) in (group..).zip(tables) {
-                // The unpacking works within 16 bytes: pairs 0, 1, 8, 9, 2, 3, 10, 11, 4, ...
-                let multiples = multiples[p % 8 / 2 * 4 + p / 8 * 2 + p % 2];
-                let multiples = _mm_cvtsi64_si128(i64::from_le_bytes(multiples));
-                let by_low = _mm_shuffle_epi8(multiples, constant(&SPREAD_LOW));
-                let by_high = _mm_shuffle_epi8(multiples, constant(&SPREAD_HIGH));
-                *table = _mm_xor_si128(by_low, by_high);
+        let sums = halves.map(|four| _mm256_xor_si256(four, _mm256_slli_epi32::<8>(four)));
+        // The unpacking works within 16 bytes: pairs 0, 1 and 8, 9, then 2, 3 and 10, 11, ...
+        let multiples = [
+            _mm256_unpacklo_epi32(halves[0], sums[0]),
+            _mm256_unpackhi_epi32(halves[0], sums[0]),
+            _mm256_unpacklo_epi32(halves[1], sums[1]),
+            _mm256_unpackhi_epi32(halves[1], sums[1]),
+        ];
+        let mut write = |p: usize, table: Table| {
+            let at = if p < first_group {
+                i * first_group + p
+            } else {
+                first_group * count + i * (pairs - first_group) + p - first_group
+            };
+            tables[at].write(table);
+        };
+        for (p, multiples) in (0..pairs).step_by(2).zip(multiples) {
+            for (p, [low, high]) in (p..pairs).zip(spreads) {
+                let both = _mm256_xor_si256(_mm256_shuffle_epi8(multiples, low), _mm256_shuffle_epi8(multiples, high));
+                write(p, _mm256_castsi256_si128(both));
+                if p + 8 < pairs {
+                    write(p + 8, _mm256_extracti128_si256::<1>(both));
+                }
             }
         }
     }
-    wipe(&mut elements);
-    wipe(multiples.as_flattened_mut());
+    wipe(&mut tail);
+    // SAFETY: the loops have written the table of every pair for each of the `count` columns.
+    unsafe { core::slice::from_raw_parts_mut(tables.as_mut_ptr().cast(), tables.len()) }
 }
 
 /// x times the elements in all bytes.

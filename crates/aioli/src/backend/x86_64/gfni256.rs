@@ -10,130 +10,138 @@ use super::gfni::{self, CHUNK};
 use crate::backend::{MAX_ROWS, portable};
 use crate::packed::{Coefficients, Rows};
 use core::arch::x86_64::*;
+use core::mem::MaybeUninit;
 
 /// The left product, see the [module](self). Rows shorter than a register, which the scheme has none of, go to the
 /// portable kernel.
 #[target_feature(enable = "avx2,gfni")]
 pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
-    let pairs = x.rows().div_ceil(2);
-    gfni::in_chunks(x, rows, out, |x, rows, out| match pairs.div_ceil(pairs.div_ceil(MAX_PAIRS).max(1)) {
+    gfni::in_chunks(x, rows, out, |x, rows, out| match x.rows().min(rows.count()) {
         0 => {}
         _ if rows.row_bytes() < TILE => portable::left_product(x, rows, out, stride),
-        1 => product::<1>(x, rows, out, stride),
-        2 => product::<2>(x, rows, out, stride),
-        3 => product::<3>(x, rows, out, stride),
-        4 => product::<4>(x, rows, out, stride),
-        5 => product::<5>(x, rows, out, stride),
-        _ => product::<MAX_PAIRS>(x, rows, out, stride),
+        _ => product(x, rows, out, stride),
     });
 }
 
-/// The product in groups of `PAIRS` pairs of rows of X: tile by tile, and each tile group by group.
+/// The product tile by tile, and each tile for one group of pairs of rows of X after the other.
 #[inline(never)]
 #[target_feature(enable = "avx2,gfni")]
-fn product<const PAIRS: usize>(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+fn product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
     let row_bytes = rows.row_bytes();
-    assert!(row_bytes >= TILE && out.len() >= (x.rows() - 1) * stride + row_bytes, "length of a left product");
-    let groups = x.rows().div_ceil(2 * PAIRS);
-    let mut matrices = [0; CHUNK / 2 * MAX_PAIRS * 2 + WORDS];
-    let row_words = groups * PAIRS;
-    build(x, row_words, &mut matrices);
+    let mut matrices: Scratch = [const { MaybeUninit::uninit() }; CHUNK / 2 * WORDS + WORDS];
+    let pairs = x.rows().div_ceil(2);
+    let matrices = build(x, pairs, &mut matrices);
+    // As few groups as can be, of nearly the same size.
+    let first = if pairs > MAX_PAIRS { pairs.div_ceil(2) } else { pairs };
     let mut done = 0;
     while done < row_bytes {
         // The last tile ends with the row; what the one before has added to is left alone.
         let column = done.min(row_bytes - TILE);
-        for group in 0..groups {
-            let x_rows = (x.rows() - 2 * PAIRS * group).min(2 * PAIRS);
-            let matrices = &matrices[group * PAIRS..];
-            let out = &mut out[2 * PAIRS * group * stride + column..][..(x_rows - 1) * stride + TILE];
-            tile::<PAIRS>(matrices, row_words, rows, column, done - column, x_rows, out, stride);
+        let tile = Tile { rows, column, skip: done - column, row_words: pairs };
+        for (begin, end) in [(0, first), (first, pairs)].into_iter().filter(|(begin, end)| begin < end) {
+            let (matrices, x_rows) = (&matrices[begin..], x.rows().min(2 * end) - 2 * begin);
+            let out = &mut out[2 * begin * stride + column..];
+            match end - begin {
+                1 => tile.add_product::<1>(matrices, x_rows, out, stride),
+                2 => tile.add_product::<2>(matrices, x_rows, out, stride),
+                3 => tile.add_product::<3>(matrices, x_rows, out, stride),
+                4 => tile.add_product::<4>(matrices, x_rows, out, stride),
+                5 => tile.add_product::<5>(matrices, x_rows, out, stride),
+                _ => tile.add_product::<MAX_PAIRS>(matrices, x_rows, out, stride),
+            }
         }
         done = column + TILE;
     }
-    crate::memory::wipe(&mut matrices[..rows.count().div_ceil(2) * row_words]);
+    crate::memory::wipe(matrices);
 }
 
-/// One tile of the product, the 32 bytes from `column` on, for up to `PAIRS` pairs of rows of X.
-///
-/// Bound: a broadcast load, two affine products and two XORs for a pair of rows of X and two rows of R, which is 256
-/// multiply-accumulates; four instructions for two rows of R to interleave them.
-///
-/// Wanted: `vgf2p8affineqb ymm` and `vpxor ymm`, no accumulator in memory: 2 `PAIRS` accumulators, two operands, a matrix
-/// and a product make 16 registers at `PAIRS` = 6.
-#[inline]
-#[target_feature(enable = "avx2,gfni")]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the loop nest of one kernel, cut where the number of rows is a constant"
-)]
-fn tile<const PAIRS: usize>(
-    matrices: &[u64],
-    row_words: usize,
-    rows: Rows<'_>,
+/// One tile of R: 32 bytes of every row.
+struct Tile<'a> {
+    rows: Rows<'a>,
+    /// The byte of row 0 that the tile begins with.
     column: usize,
+    /// How many of its bytes were in the tile before.
     skip: usize,
-    x_rows: usize,
-    out: &mut [u8],
-    stride: usize,
-) {
-    let low = _mm256_set1_epi8(0x0f);
-    let step = rows.step();
-    let begun = |column: usize| column.checked_div(step).map_or(rows.count(), |row| rows.count().min(row + 1));
-    let (whole, reached) = (begun(column), begun(column + TILE - 1));
-    assert!(matrices.len() >= reached.div_ceil(2) * row_words + PAIRS && PAIRS <= row_words, "matrices of a tile");
-    let mut sums = [[_mm256_setzero_si256(); 2]; PAIRS];
-    let mut row = rows.bytes().as_ptr().wrapping_add(column);
-    let mut advance = rows.row_bytes();
-    for i in (0..reached).step_by(2) {
-        let mut at = [row; 2];
-        for at in &mut at {
-            advance = advance.wrapping_sub(step);
-            *at = row;
-            row = row.wrapping_add(advance);
-        }
-        // SAFETY: the tile ends within the row. It begins within it in a whole row. A row that the diagonal cuts is not
-        // the first, and begins less than a tile right of `column`: what is read before it belongs to the row above,
-        // row 0 being no shorter than a tile. A row that does not reach the tile, or is none, is not read.
-        let [a, b] = unsafe {
-            if i + 2 <= whole {
-                at.map(|at| {
-                    _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(2 * TILE).cast());
-                    _mm256_loadu_si256(at.cast())
-                })
-            } else {
-                let second = if i + 1 < reached { (at[1], i + 1) } else { (at[0], usize::MAX) };
-                [(at[0], i), second].map(|(at, i)| {
-                    let gap =
-                        if i < whole { 0 } else { i.saturating_mul(step.max(1)).saturating_sub(column).min(TILE) };
-                    _mm256_and_si256(_mm256_loadu_si256(at.cast()), from_byte(gap))
-                })
+    /// Matrices for two rows of R.
+    row_words: usize,
+}
+
+impl Tile<'_> {
+    /// Adds the product for `PAIRS` pairs of rows of X, the last one perhaps without its second, to `x_rows` rows of
+    /// `out`, `stride` bytes apart.
+    ///
+    /// Bound: a broadcast load, two affine products and two XORs for a pair of rows of X and two rows of R, which is 256
+    /// multiply-accumulates; six instructions for two rows of R to interleave them.
+    ///
+    /// Wanted: `vgf2p8affineqb ymm` and `vpxor ymm`, no accumulator in memory: 2 `PAIRS` accumulators, two operands, a
+    /// matrix and a product make 16 registers at `PAIRS` = 6.
+    #[inline(never)]
+    #[target_feature(enable = "avx2,gfni")]
+    fn add_product<const PAIRS: usize>(&self, matrices: &[u64], x_rows: usize, out: &mut [u8], stride: usize) {
+        let (rows, column, step, row_words) = (self.rows, self.column, self.rows.step(), self.row_words);
+        let begun = |column: usize| column.checked_div(step).map_or(rows.count(), |row| rows.count().min(row + 1));
+        let (whole, reached) = (begun(column), begun(column + TILE - 1));
+        assert!(
+            column + TILE <= rows.row_bytes()
+                && matrices.len() >= (reached.div_ceil(2) - 1) * row_words + PAIRS
+                && out.len() >= (x_rows - 1) * stride + TILE,
+            "shape of a tile"
+        );
+        let mut sums = [[_mm256_setzero_si256(); 2]; PAIRS];
+        let mut add = |matrices: *const u64, a: __m256i, b: __m256i| {
+            let [even, odd] = interleave(a, b);
+            for j in 0..PAIRS {
+                // SAFETY: all calls are for two rows of R of which the tile reaches one, so the length asserted above.
+                let matrix = _mm256_set1_epi64x(unsafe { *matrices.wrapping_add(j) } as i64);
+                sums[j][0] = _mm256_xor_si256(sums[j][0], _mm256_gf2p8affine_epi64_epi8::<0>(even, matrix));
+                sums[j][1] = _mm256_xor_si256(sums[j][1], _mm256_gf2p8affine_epi64_epi8::<0>(odd, matrix));
             }
         };
-        let operands = [select(low, a, _mm256_slli_epi16::<4>(b)), select(low, _mm256_srli_epi16::<4>(a), b)];
-        for j in 0..PAIRS {
-            // SAFETY: below the length asserted above, as i / 2 < reached.div_ceil(2) and j < PAIRS.
-            let matrix = unsafe { *matrices.get_unchecked(i / 2 * row_words + j) };
-            let matrix = _mm256_set1_epi64x(matrix as i64);
-            for half in 0..2 {
-                let product = _mm256_gf2p8affine_epi64_epi8::<0>(operands[half], matrix);
-                sums[j][half] = _mm256_xor_si256(sums[j][half], product);
+        let mut matrix = matrices.as_ptr();
+        let mut row = rows.bytes().as_ptr().wrapping_add(column);
+        let mut advance = rows.row_bytes();
+        for _ in 0..whole / 2 {
+            let second = row.wrapping_add(advance.wrapping_sub(step));
+            advance = advance.wrapping_sub(2 * step);
+            // SAFETY: the tile begins and ends within whole rows.
+            let [a, b] = unsafe { [row, second].map(|at| _mm256_loadu_si256(at.cast())) };
+            for at in [row, second] {
+                _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(2 * TILE).cast());
             }
+            add(matrix, a, b);
+            row = second.wrapping_add(advance);
+            matrix = matrix.wrapping_add(row_words);
         }
-    }
-    let keep = from_byte(skip);
-    assert!(out.len() >= (x_rows - 1) * stride + TILE && x_rows <= 2 * PAIRS, "length of a left product");
-    let mut add = |r: usize, sum: __m256i| {
-        if r < x_rows {
-            // SAFETY: the length of `out` asserted above, for r < x_rows.
-            unsafe {
-                let at = out.as_mut_ptr().add(r * stride).cast();
-                _mm256_storeu_si256(at, _mm256_xor_si256(_mm256_loadu_si256(at), _mm256_and_si256(sum, keep)));
+        for i in (whole & !1..reached).step_by(2) {
+            let [a, b] = [i, i + 1].map(|i| {
+                if i >= reached {
+                    return _mm256_setzero_si256();
+                }
+                let gap = if i < whole { 0 } else { i * step - column };
+                let at = (rows.offset(i) + column).wrapping_sub(i * step);
+                // SAFETY: the tile ends within the row. A row that the diagonal cuts is not the first, and begins less
+                // than a tile right of `column`: what is read before it belongs to the row above.
+                let tile = unsafe { _mm256_loadu_si256(rows.bytes().as_ptr().wrapping_add(at).cast()) };
+                _mm256_and_si256(tile, from_byte(gap))
+            });
+            add(matrix, a, b);
+            matrix = matrix.wrapping_add(row_words);
+        }
+        let keep = from_byte(self.skip);
+        let mut add = |r: usize, sum: __m256i| {
+            if r < x_rows {
+                // SAFETY: the length of `out` asserted above, for r < x_rows.
+                unsafe {
+                    let at = out.as_mut_ptr().add(r * stride).cast();
+                    _mm256_storeu_si256(at, _mm256_xor_si256(_mm256_loadu_si256(at), _mm256_and_si256(sum, keep)));
+                }
             }
+        };
+        for (j, &[even, odd]) in sums.iter().enumerate() {
+            let [first, second] = interleave(even, odd);
+            add(2 * j, first);
+            add(2 * j + 1, second);
         }
-    };
-    for (j, &[even, odd]) in sums.iter().enumerate() {
-        add(2 * j, select(low, even, _mm256_slli_epi16::<4>(odd)));
-        add(2 * j + 1, select(low, _mm256_srli_epi16::<4>(even), odd));
     }
 }
 
@@ -151,7 +159,7 @@ fn tile<const PAIRS: usize>(
 /// `t(3,1) t(2,1) t(1,1) t(0,1) t(3,0) t(2,0) t(1,0) t(0,0)`.
 #[inline]
 #[target_feature(enable = "avx2,gfni")]
-fn build(x: Coefficients<'_>, row_words: usize, matrices: &mut [u64]) {
+fn build<'m>(x: Coefficients<'_>, row_words: usize, matrices: &'m mut Scratch) -> &'m mut [u64] {
     let maps = gfni::ROW_MAPS.map(|map| map as i64);
     let maps = _mm256_setr_epi64x(maps[0], maps[1], maps[2], maps[3]);
     let order = _mm256_broadcastsi128_si256(_mm_setr_epi8(9, 1, 8, 0, 11, 3, 10, 2, 13, 5, 12, 4, 15, 7, 14, 6));
@@ -178,7 +186,8 @@ fn build(x: Coefficients<'_>, row_words: usize, matrices: &mut [u64]) {
             _mm256_permute4x64_epi64::<0b01_01_01_01>(both),
             _mm256_permute4x64_epi64::<0b10_10_10_10>(both),
         ];
-        let to: &mut [u64; WORDS] = matrices[i * row_words..].first_chunk_mut().expect("room for the largest X");
+        let to: &mut [MaybeUninit<u64>; WORDS] =
+            matrices[i * row_words..].first_chunk_mut().expect("room for the largest X");
         for (v, eight) in eights.into_iter().enumerate() {
             if 4 * v < row_words {
                 let mapped = _mm256_shuffle_epi8(_mm256_gf2p8affine_epi64_epi8::<0>(eight, maps), order);
@@ -193,13 +202,18 @@ fn build(x: Coefficients<'_>, row_words: usize, matrices: &mut [u64]) {
         }
     }
     crate::memory::wipe(&mut tail);
+    let used = columns.div_ceil(2) * row_words;
+    assert!(used <= matrices.len(), "rows of a chunk");
+    // SAFETY: each two rows of R have written `row_words` words at least, so the first `used` words are initialized.
+    unsafe { core::slice::from_raw_parts_mut(matrices.as_mut_ptr().cast(), used) }
 }
 
-/// The bits of `a` where `mask` is set and those of `b` elsewhere.
+/// The low nibbles of `a`, each below that of `b`, and the high nibbles likewise.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn select(mask: __m256i, a: __m256i, b: __m256i) -> __m256i {
-    _mm256_or_si256(_mm256_and_si256(mask, a), _mm256_andnot_si256(mask, b))
+fn interleave(a: __m256i, b: __m256i) -> [__m256i; 2] {
+    let swap = _mm256_and_si256(_mm256_xor_si256(_mm256_srli_epi16::<4>(a), b), _mm256_set1_epi8(0x0f));
+    [_mm256_xor_si256(a, _mm256_slli_epi16::<4>(swap)), _mm256_xor_si256(b, swap)]
 }
 
 /// Ones in the bytes from `begin` on.
@@ -220,3 +234,6 @@ const MAX_PAIRS: usize = 6;
 
 /// Words for two rows of R and the largest X.
 const WORDS: usize = MAX_ROWS / 2;
+
+/// Room for the matrices of [`CHUNK`] rows of R, and for what [`build`] writes beyond.
+type Scratch = [MaybeUninit<u64>; CHUNK / 2 * WORDS + WORDS];
