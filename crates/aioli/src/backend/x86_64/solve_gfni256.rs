@@ -184,8 +184,8 @@ impl<const N: usize> Lookup<N> {
     #[target_feature(enable = "avx2")]
     fn of(&self, column: &[__m256i; N]) -> __m256i {
         let mut found = _mm256_shuffle_epi8(column[0], self.0[0]);
-        for n in 1..N {
-            found = _mm256_or_si256(found, _mm256_shuffle_epi8(column[n], self.0[n]));
+        for (part, indices) in column.iter().zip(self.0).skip(1) {
+            found = _mm256_or_si256(found, _mm256_shuffle_epi8(*part, indices));
         }
         _mm256_or_si256(found, _mm256_permute4x64_epi64::<0b01_00_11_10>(found))
     }
@@ -349,7 +349,7 @@ const fn mul_256(a: u8, b: u8) -> u8 {
     let mut bit = 8;
     while bit > 0 {
         bit -= 1;
-        product = product << 1 ^ (product >> 7) * 0x1b ^ (b >> bit & 1) * a;
+        product = (product << 1) ^ ((product >> 7) * 0x1b) ^ ((b >> bit & 1) * a);
     }
     product
 }
