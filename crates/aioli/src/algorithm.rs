@@ -75,7 +75,7 @@ macro_rules! with_set {
         }
     }};
 }
-#[cfg(feature = "alloc")]
+#[cfg(all(feature = "alloc", not(aioli_ct)))]
 pub(crate) use with_set;
 
 impl Algorithm {

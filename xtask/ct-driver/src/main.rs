@@ -14,8 +14,10 @@ mod checker;
 mod operations;
 mod plants;
 
+use aioli::Algorithm;
+#[cfg(not(feature = "all-sets"))]
+use aioli::ParameterSet;
 use aioli::backend::{Backend, Kind, Portable};
-use aioli::{Algorithm, with_set};
 use checker::Checker;
 
 fn main() {
@@ -41,7 +43,13 @@ fn run<B: Backend>(b: B, subject: &str) {
         Some(plant) => plants::run(b, plant.parse().expect("name of a plant"), &mut checker),
         None => {
             let set: Algorithm = subject.parse().expect("name of a set");
-            with_set!(set, P => operations::run::<P, B>(b, &mut checker));
+            #[cfg(feature = "all-sets")]
+            aioli::with_set!(set, P => operations::run::<P, B>(b, &mut checker));
+            #[cfg(not(feature = "all-sets"))]
+            {
+                assert_eq!(set, aioli::round3::Mayo2::ALGORITHM, "the set of a build without the feature all-sets");
+                operations::run::<aioli::round3::Mayo2, B>(b, &mut checker);
+            }
         }
     }
     checker.finish();

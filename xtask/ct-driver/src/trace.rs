@@ -32,7 +32,7 @@ pub(crate) struct Section<'a> {
 
 impl Checker {
     /// How many secrets an operation is run with.
-    pub(crate) const SECRETS: usize = 4;
+    pub(crate) const SECRETS: usize = 2;
 
     pub(crate) fn new(backend: &str, subject: &str) -> Self {
         install_handler();

@@ -59,6 +59,8 @@ macro_rules! delegate {
             fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
                 // SAFETY: holding the token proves that this processor has the instructions.
                 unsafe { $left_product(x, rows, out, stride) }
+                #[cfg(aioli_ct = "msan")]
+                super::taint::spread(x, rows, out, stride);
             }
 
             fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
@@ -70,8 +72,15 @@ macro_rules! delegate {
             }
 
             fn solve(self, columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
+                #[cfg(aioli_ct = "msan")]
+                let secret = super::taint::poisoned(columns) > 0;
                 // SAFETY: holding the token proves that this processor has the instructions.
-                unsafe { $solve(columns, m, x) }
+                let solved = unsafe { $solve(columns, m, x) };
+                #[cfg(aioli_ct = "msan")]
+                if secret {
+                    super::taint::poison(x);
+                }
+                solved
             }
 
             #[inline(always)]

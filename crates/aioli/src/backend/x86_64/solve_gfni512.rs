@@ -70,7 +70,7 @@ fn solve_in<const N: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
         let pivot = _mm512_srl_epi64(found, shift_by);
 
         let nibble = _mm512_set1_epi8((15 << shift) as i8);
-        let matrix = _mm512_permutex2var_epi64(times_inverse[0], pivot, times_inverse[1]);
+        let matrix = select_matrix(times_inverse, pivot);
         let own = _mm512_permutexvar_epi8(_mm512_and_si512(pivot, _mm512_set1_epi8(15)), in_pivot_row);
         let g: [__m512i; N] = core::array::from_fn(|n| {
             let one_hot = _mm512_maskz_mov_epi8(_mm512_cmpeq_epi8_mask(places[n], place), nibble);
@@ -81,7 +81,7 @@ fn solve_in<const N: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
         });
         for later in &mut columns[c + 1..] {
             let entry = _mm512_srl_epi64(select_byte(*later, place), shift_by);
-            let matrix = _mm512_permutex2var_epi64(times[0], entry, times[1]);
+            let matrix = select_matrix(times, entry);
             for n in 0..N {
                 let product = _mm512_gf2p8affine_epi64_epi8::<0>(g[n], matrix);
                 later[n] = _mm512_xor_si512(later[n], product);
@@ -118,8 +118,27 @@ fn solve_in<const N: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
 fn select_byte<const N: usize>(column: [__m512i; N], places: __m512i) -> __m512i {
     match N {
         1 => _mm512_permutexvar_epi8(places, column[0]),
+        // MemorySanitizer demands public indices of vpermi2; a selection by two instructions it can follow.
+        _ if cfg!(aioli_ct = "msan") => {
+            let is_second = _mm512_test_epi8_mask(places, _mm512_set1_epi8(64));
+            let [first, second] = [column[0], column[N - 1]].map(|half| _mm512_permutexvar_epi8(places, half));
+            _mm512_mask_blend_epi8(is_second, first, second)
+        }
         _ => _mm512_permutex2var_epi8(column[0], places, column[1]),
     }
+}
+
+/// The matrix for the element in the low four bits of each lane.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn select_matrix(matrices: [__m512i; 2], elements: __m512i) -> __m512i {
+    // As in `select_byte`.
+    if cfg!(aioli_ct = "msan") {
+        let is_second = _mm512_test_epi64_mask(elements, _mm512_set1_epi64(8));
+        let [first, second] = matrices.map(|half| _mm512_permutexvar_epi64(elements, half));
+        return _mm512_mask_blend_epi64(is_second, first, second);
+    }
+    _mm512_permutex2var_epi64(matrices[0], elements, matrices[1])
 }
 
 /// The first 64 bytes, or as many as there are and zeros.
