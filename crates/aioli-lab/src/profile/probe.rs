@@ -75,7 +75,7 @@ impl Backend for Probe {
         note(kernel, || self.0.left_product(x, rows, out, stride));
     }
 
-    fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u64, out: &mut [u8]) {
+    fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
         note(Kernel::KeyStream { bytes: out.len() }, || self.0.aes128_ctr(key, iv, first, out));
     }
 

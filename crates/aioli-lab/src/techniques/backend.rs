@@ -200,7 +200,7 @@ impl Backend for Token {
         }
     }
 
-    fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u64, out: &mut [u8]) {
+    fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
         match self.pool {
             Some(pool) => threads::aes128_ctr(self.kernel, pool, key, iv, first, out),
             None => self.kernel.aes128_ctr(key, iv, first, out),
@@ -240,7 +240,7 @@ impl Backend for KernelToken {
         }
     }
 
-    fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u64, out: &mut [u8]) {
+    fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
         match self {
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(b) => b.aes128_ctr(key, iv, first, out),
@@ -349,7 +349,7 @@ mod tests {
     fn every_technique_gives_the_key_stream() {
         let (key, iv) = (Random::bytes(), Random::bytes());
         for technique in Technique::available() {
-            for (first, length) in [(0, 100), (3, 9000), (u64::MAX - 2, 9000), (7, 50_001)] {
+            for (first, length) in [(0, 100), (3, 9000), (u32::MAX - 2, 9000), (7, 50_001)] {
                 let (mut out, mut expected) = (vec![0; length], vec![0; length]);
                 Portable::detect().aes128_ctr(&key, &iv, first, &mut expected);
                 technique.token().unwrap().aes128_ctr(&key, &iv, first, &mut out);

@@ -58,11 +58,11 @@ pub(super) fn aes128_ctr<B: Backend>(
     pool: &ThreadPool,
     key: &[u8; 16],
     iv: &[u8; 16],
-    first: u64,
+    first: u32,
     out: &mut [u8],
 ) {
     let threads = pool.current_num_threads();
-    let wraps = first.checked_add(out.len() as u64).is_none();
+    let wraps = first.checked_add(out.len() as u32).is_none();
     if out.len() < MIN_BYTES || wraps || threads == 1 {
         return pool.install(|| b.aes128_ctr(key, iv, first, out));
     }
@@ -70,7 +70,7 @@ pub(super) fn aes128_ctr<B: Backend>(
     let share = out.len().div_ceil(threads).next_multiple_of(64);
     pool.in_place_scope(|scope| {
         for (i, out) in out.chunks_mut(share).enumerate() {
-            scope.spawn(move |_| b.aes128_ctr(key, iv, first + (i * share / 16) as u64, out));
+            scope.spawn(move |_| b.aes128_ctr(key, iv, first + (i * share / 16) as u32, out));
         }
     });
 }
