@@ -81,7 +81,7 @@ fn signed<P: ParameterSet>(keys: Vec<SigningKey<P>>) -> Result<Arc<[Signed<P>]>>
 }
 
 /// Items in a batch.
-const ITEMS: usize = 64;
+const ITEMS: usize = 256;
 
 #[cfg(test)]
 mod tests {
