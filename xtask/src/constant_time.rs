@@ -120,7 +120,7 @@ impl Checker {
     fn backends(self) -> Vec<&'static str> {
         let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let all =
-            [("portable", None), ("avx2", Some("avx2")), ("gfni256", Some("gfni")), ("gfni512", Some("avx512_vbmi"))];
+            [("portable", None), ("avx2", Some("avx2")), ("gfni256", Some("gfni")), ("gfni512", Some("avx512vbmi"))];
         let wanted: &[_] = match self {
             Self::Valgrind => &all[..2],
             // It knows neither `vptest`, by which the other solvers find the rank, nor `vgf2p8affineinvqb`.
