@@ -30,7 +30,7 @@ pub(crate) const fn keygen_memory<P: ParameterSet>() -> usize {
     PUBLIC_SEED_BYTES + P::O_BYTES + P::V * P::O + (2 * P::O * P::V + P::O * P::O) * P::M_BYTES
 }
 
-/// The compact public key of a secret seed (specification, Algorithm 5 "CompactKeyGen").
+/// The compact public key of a secret seed (specification, "CompactKeyGen").
 pub(crate) fn keygen<P: ParameterSet, B: Backend>(
     b: B,
     seed_sk: &[u8],
@@ -79,7 +79,7 @@ pub(crate) const fn expand_sk_memory<P: ParameterSet>() -> usize {
     PUBLIC_SEED_BYTES + P::O_BYTES + P::O * P::V * P::M_BYTES
 }
 
-/// Expands a secret key (specification, Algorithm 6 "ExpandSK"): O into `oil`, P1 and then Q into `p1_q`.
+/// Expands a secret key (specification, "ExpandSK"): O into `oil`, P1 and then Q into `p1_q`.
 ///
 /// The specification keeps L = (P1 + P1^T) O + P2 in the place of Q; Q = P1^T O + P2 serves signing better.
 #[cfg(feature = "alloc")]

@@ -107,7 +107,7 @@ impl<'a, P: ParameterSet> PublicMap<'a, P> {
     }
 }
 
-/// P1 and P2 of a seed (specification, Algorithm "ExpandPK", without P3).
+/// P1 and P2 of a seed (specification, "ExpandPK", without P3).
 pub(crate) fn expand_p<B: Backend>(b: B, seed: &[u8; PUBLIC_SEED_BYTES], p: &mut [u8]) {
     b.aes128_ctr(seed, &[0; 16], 0, p);
 }

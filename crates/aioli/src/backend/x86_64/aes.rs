@@ -4,7 +4,7 @@
 //! Counter blocks are not loaded: a register of four of them is a byte shuffle of a counter in 64-bit lanes and an XOR
 //! with `iv ^ round key 0`.
 //! Cost: ten `vaesenc` and four other instructions for 64 bytes. The crate `aes` writes the counter blocks to memory
-//! first and keeps fewer registers in flight: on a Zen 5 it takes 2.4 times as long, which is why this file exists.
+//! first and keeps fewer registers in flight: on a Zen 5 it takes about twice as long, which is why this file exists.
 //! The key is public, and so is everything else here.
 
 use core::arch::x86_64::*;
