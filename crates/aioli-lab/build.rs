@@ -1,5 +1,6 @@
 //! What a record says about how the measuring program was built: compilers, flags, versions of what is measured.
 
+use std::path::Path;
 use std::process::Command;
 
 fn main() {
@@ -41,8 +42,15 @@ fn openmp() {
     println!("cargo::rerun-if-changed={SOURCE}");
     let mut build = cc::Build::new();
     build.file(SOURCE).flag("-fopenmp").opt_level(3);
-    let runtime = if build.get_compiler().is_like_clang() { "omp" } else { "gomp" };
+    let compiler = build.get_compiler();
+    let runtime = if compiler.is_like_clang() { "omp" } else { "gomp" };
     build.compile("aioli_lab_openmp");
+    // A compiler keeps its runtime beside itself, where the linker does not look by default.
+    let beside = Command::new(compiler.path()).arg(format!("-print-file-name=lib{runtime}.so")).output();
+    let beside = beside.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
+    if let Some(folder) = Path::new(&beside).parent().filter(|folder| folder.is_absolute()) {
+        println!("cargo::rustc-link-search=native={}", folder.display());
+    }
     println!("cargo::rustc-link-lib={runtime}");
 }
 
