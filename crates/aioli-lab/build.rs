@@ -1,6 +1,5 @@
 //! What a record says about how the measuring program was built: compilers, flags, versions of what is measured.
 
-use std::path::Path;
 use std::process::Command;
 
 fn main() {
@@ -48,7 +47,7 @@ fn openmp() {
     // A compiler keeps its runtime beside itself, where the linker does not look by default.
     let beside = Command::new(compiler.path()).arg(format!("-print-file-name=lib{runtime}.so")).output();
     let beside = beside.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
-    if let Some(folder) = Path::new(&beside).parent().filter(|folder| folder.is_absolute()) {
+    if let Some(folder) = std::path::Path::new(&beside).parent().filter(|folder| folder.is_absolute()) {
         println!("cargo::rustc-link-search=native={}", folder.display());
     }
     println!("cargo::rustc-link-lib={runtime}");

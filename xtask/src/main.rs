@@ -34,6 +34,8 @@ enum Task {
     Docs,
     /// All tests.
     Test,
+    /// A report of a committed record, opened in Chromium: sections, charts, keyboard, phone. Needs npm and Chromium.
+    Page,
     /// The library for a microcontroller without an allocator, and for WebAssembly.
     Cross,
     /// memcheck follows marked secrets through keygen, expansion and signing: portable and avx2.
@@ -60,6 +62,7 @@ fn main() {
         Task::Clippy => steps::clippy(),
         Task::Docs => steps::docs(),
         Task::Test => steps::test(),
+        Task::Page => steps::page(),
         Task::Cross => steps::cross(),
         Task::CtValgrind(subject) => constant_time::run(Checker::Valgrind, &subject),
         Task::CtMsan(subject) => constant_time::run(Checker::Msan, &subject),
@@ -80,12 +83,13 @@ fn ci(skip_tests: bool) -> ! {
         constant_time::run(checker, &Subject::in_short(checker))
     }
     type Step = (&'static str, fn() -> Outcome);
-    let all: [Step; 10] = [
+    let all: [Step; 11] = [
         ("fmt", steps::fmt),
         ("rules", rules::check),
         ("clippy", steps::clippy),
         ("docs", steps::docs),
         ("test", steps::test),
+        ("page", steps::page),
         ("cross", steps::cross),
         ("ct-selftest", || constant_time::selftest(true)),
         ("ct-valgrind", || in_short(Checker::Valgrind)),

@@ -48,6 +48,18 @@ pub(crate) fn test() -> Outcome {
     cargo(&["test", "--release", "--workspace"]).and(|| cargo(&["test", "--release", "-p", "aioli", "--all-features"]))
 }
 
+/// The page of a report as readers get it, and whether the libraries in it are those of npm.
+pub(crate) fn page() -> Outcome {
+    const WEB: &str = "crates/aioli-lab/web";
+    const RECORD: &str = "records/amd-zen5-2core/2026-11-21-all/record.json";
+    const OUT: &str = "target/report";
+    let npm = |arguments: &[&str]| run(Command::new("npm").args(arguments).current_dir(WEB));
+    npm(&["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
+        .and(|| npm(&["run", "vendor", "--", "--check"]))
+        .and(|| cargo(&["run", "--release", "-p", "aioli-lab", "--", "report", "--from", RECORD, "--out", OUT]))
+        .and(|| npm(&["test", "--", &format!("../../../{OUT}/report.html")]))
+}
+
 pub(crate) fn cross() -> Outcome {
     let builds: [&[&str]; 2] = [
         &["--target", "thumbv7em-none-eabihf", "--no-default-features"],

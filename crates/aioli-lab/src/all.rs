@@ -68,7 +68,7 @@ pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
     samples.write(&samples_path)?;
     let records = [("record.json".to_owned(), record)];
     let mut files = vec![record_path, samples_path];
-    files.extend(report::write(&records, &options.out, Format::Html)?);
+    files.push(report::write(&records, &options.out, Format::Html)?);
     let mut out = std::io::stdout().lock();
     write!(out, "{}", show::text(&report::summary(&records[0].1)?))?;
     for file in files {

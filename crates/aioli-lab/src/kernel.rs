@@ -12,7 +12,6 @@ use crate::part::{Run, Section};
 use crate::published::Published;
 use crate::random::Random;
 use crate::record::Measurement;
-use crate::report::svg;
 use crate::samples::Samples;
 use crate::show::{Block, Table, significant};
 use crate::study::{self, Study, label};
@@ -21,35 +20,11 @@ use aioli::backend::{Backend, Kind, Portable};
 use aioli::packed::{Coefficients, Rows};
 use aioli::params::ParameterSet;
 use aioli::{Algorithm, with_set};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
-use std::fs;
 use std::hint::black_box;
 use std::marker::PhantomData;
-use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::atomic::AtomicBool;
-
-/// The options.
-#[derive(clap::Args, Debug)]
-pub(crate) struct Options {
-    #[command(flatten)]
-    study: study::Options,
-    /// Write the roofline as a picture to this file
-    #[arg(long, value_name = "FILE")]
-    svg: Option<PathBuf>,
-}
-
-/// Checks, measures, prints, records and draws.
-///
-/// # Errors
-///
-/// If a technique is not correct, and those of the files.
-pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
-    let section = study::run(&options.study, stop, measure)?;
-    let Some(path) = &options.svg else { return Ok(()) };
-    fs::write(path, svg(&roofline::chart(&section))).with_context(|| format!("{}", path.display()))
-}
 
 /// What was measured.
 #[derive(Clone, Debug, Serialize, Deserialize)]

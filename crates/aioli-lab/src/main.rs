@@ -55,7 +55,7 @@ enum Command {
     /// Each is checked by a known answer, then timed twice: whole processes, as published, and in one process.
     Techniques(study::Options),
     /// The left product alone: multiply-accumulates per cycle of every technique, beside published records and roofs
-    Kernel(kernel::Options),
+    Kernel(study::Options),
     /// Where the time of keygen, sign and verify goes, backend by backend, beside the published profile
     Profile(study::Options),
     #[command(hide = true)]
@@ -79,7 +79,7 @@ fn main() -> Result<()> {
         Command::Report(options) => report::run(&options),
         Command::All(options) => all::run(&options, &stop),
         Command::Techniques(options) => study::run(&options, &stop, techniques::measure).map(drop),
-        Command::Kernel(options) => kernel::run(&options, &stop),
+        Command::Kernel(options) => study::run(&options, &stop, kernel::measure).map(drop),
         Command::Profile(options) => study::run(&options, &stop, profile::measure).map(drop),
         Command::Worker(worker) => worker.run(),
     }

@@ -1,11 +1,10 @@
 //! `aioli-lab report`: records as a page to look at.
 //!
-//! One HTML file that needs no network and no script: tables, charts as inline SVG with a table view of each, the
-//! records themselves for download. The same as Markdown on request; and two of the charts as files of their own.
+//! One HTML file that needs no network: tables, charts that a library in the page draws, each with its numbers as a
+//! table, the records themselves for download. The same as Markdown on request.
 
 mod findings;
 mod page;
-mod picture;
 
 use crate::credibility::Credibility;
 use crate::kernel::Kernels;
@@ -13,13 +12,11 @@ use crate::part::Section;
 use crate::profile::Profile;
 use crate::published;
 use crate::record::Record;
-use crate::show::{Block, Chart};
+use crate::show::Block;
 use crate::techniques::Techniques;
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
-
-pub(crate) use picture::svg;
 
 /// The options.
 #[derive(clap::Args, Debug)]
@@ -55,18 +52,16 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         .iter()
         .map(|path| Ok((file_name(path), Record::read(path)?)))
         .collect::<Result<Vec<(String, Record)>>>()?;
-    for path in write(&records, &options.out, options.format)? {
-        println!("{}", path.display());
-    }
+    println!("{}", write(&records, &options.out, options.format)?.display());
     Ok(())
 }
 
-/// Writes a report, and says which files that are. Those of an earlier report are replaced: they follow from records.
+/// Writes a report, and says where it is. An earlier one is replaced: it follows from records.
 ///
 /// # Errors
 ///
 /// Those of the files; and if a section of a record is not what it should be.
-pub(crate) fn write(records: &[(String, Record)], folder: &Path, format: Format) -> Result<Vec<PathBuf>> {
+pub(crate) fn write(records: &[(String, Record)], folder: &Path, format: Format) -> Result<PathBuf> {
     ensure!(!records.is_empty(), "no record to report");
     fs::create_dir_all(folder).with_context(|| format!("{}", folder.display()))?;
     let parts = records
@@ -77,22 +72,9 @@ pub(crate) fn write(records: &[(String, Record)], folder: &Path, format: Format)
         Format::Html => ("report.html", page::html(&parts)?),
         Format::Markdown => ("report.md", page::markdown(&parts)),
     };
-    let mut files = vec![(name.to_owned(), text)];
-    // Of the first record, that is the one that the report is of if there are several.
-    let charts = parts[0].2.iter().flat_map(|part| &part.blocks).filter_map(|block| match block {
-        Block::Chart(chart) => Some(chart),
-        _ => None,
-    });
-    let pictures = charts.filter(|chart: &&Chart| PICTURES.contains(&&*chart.name));
-    files.extend(pictures.map(|chart| (format!("{}.svg", chart.name), picture::svg(chart))));
-    files
-        .into_iter()
-        .map(|(name, text)| {
-            let path = folder.join(name);
-            fs::write(&path, text).with_context(|| format!("{}", path.display()))?;
-            Ok(path)
-        })
-        .collect()
+    let path = folder.join(name);
+    fs::write(&path, text).with_context(|| format!("{}", path.display()))?;
+    Ok(path)
 }
 
 /// What a record comes to.
@@ -141,9 +123,6 @@ fn file_name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// The charts that are written as files too.
-const PICTURES: [&str; 3] = ["peers-ratio", "published-sign", "roofline"];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,41 +146,41 @@ mod tests {
         record
     }
 
-    fn written(record: &Record, format: Format) -> (tempfile::TempDir, String, Vec<PathBuf>) {
+    fn written(record: &Record, format: Format) -> (tempfile::TempDir, String) {
         let folder = tempfile::tempdir().unwrap();
-        let paths = write(&[("r.json".into(), record.clone())], folder.path(), format).unwrap();
-        let text = fs::read_to_string(&paths[0]).unwrap();
-        (folder, text, paths)
+        let path = write(&[("r.json".into(), record.clone())], folder.path(), format).unwrap();
+        let text = fs::read_to_string(path).unwrap();
+        (folder, text)
     }
 
     #[test]
     fn the_page_has_every_section_and_no_nan() {
         let record = full();
-        let (_folder, page, paths) = written(&record, Format::Html);
+        let (_folder, page) = written(&record, Format::Html);
         for part in parts(&record).unwrap() {
             assert!(page.contains(&format!("<section id=\"{}\">", part.key)), "{}", part.key);
             assert!(page.contains(part.title), "{}", part.title);
         }
+        let (page, script) = page.split_once("<script").unwrap();
         assert!(!page.contains("NaN") && !page.contains(">inf"), "a figure is none");
-        for tag in ["section", "table", "svg", "details", "div", "tr", "td", "p"] {
+        for tag in ["section", "table", "figure", "details", "div", "tr", "td", "p"] {
             let open = page.matches(&format!("<{tag} ")).count() + page.matches(&format!("<{tag}>")).count();
             assert_eq!(open, page.matches(&format!("</{tag}>")).count(), "{tag}");
         }
         assert!(page.contains("Planted 1000"), "the machine");
         // No address is loaded when the page is opened.
-        assert!(!page.contains("src=") && !page.contains("<script") && !page.contains("@import"));
-        let names: Vec<_> = paths.iter().map(|path| file_name(path)).collect();
-        assert_eq!(names, ["report.html", "peers-ratio.svg", "published-sign.svg"]);
-        for path in &paths[1..] {
-            let svg = fs::read_to_string(path).unwrap();
-            assert!(svg.contains("class=\"mark\"") && !svg.contains("NaN"), "{svg}");
-        }
+        assert!(!page.contains("src=") && !page.contains("@import"));
+        let charts = script.split_once("id=\"charts\">").unwrap().1.split_once("</script>").unwrap().0;
+        let charts: serde_json::Value = serde_json::from_str(charts).unwrap();
+        assert_eq!(charts.as_array().unwrap().len(), page.matches("<figure").count());
+        assert_eq!(charts[0]["name"], "peers-ratio");
+        assert_eq!(charts[0]["bars"]["groups"][0][1][0], 2.5, "{}", charts[0]);
     }
 
     #[test]
     fn markdown_has_the_same_sections() {
         let record = full();
-        let (_folder, text, _) = written(&record, Format::Markdown);
+        let (_folder, text) = written(&record, Format::Markdown);
         for part in parts(&record).unwrap() {
             assert!(text.contains(&format!("## {}", part.title)), "{}", part.title);
         }
@@ -211,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_record_of_almost_nothing_is_reported_too() {
-        let (_folder, page, _) = written(&planted(4.0, &[]), Format::Html);
+        let (_folder, page) = written(&planted(4.0, &[]), Format::Html);
         for missing in ["techniques", "kernel", "profile", "credibility"] {
             assert!(page.contains(&format!("the record has no {missing}")), "{missing}");
         }
@@ -223,8 +202,7 @@ mod tests {
     fn several_records_stand_one_after_the_other() {
         let folder = tempfile::tempdir().unwrap();
         let records = [("a.json".to_owned(), full()), ("b<.json".to_owned(), planted(4.0, &[]))];
-        let paths = write(&records, folder.path(), Format::Html).unwrap();
-        let page = fs::read_to_string(&paths[0]).unwrap();
+        let page = fs::read_to_string(write(&records, folder.path(), Format::Html).unwrap()).unwrap();
         assert!(page.contains("<section id=\"r2-peers\">") && page.contains("b&lt;.json"));
     }
 }

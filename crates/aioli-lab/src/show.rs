@@ -1,6 +1,8 @@
-//! Text, tables and charts, apart from how they are shown: on the terminal here, in the report as HTML and SVG.
+//! Text, tables and charts, apart from how they are shown: on the terminal here, in the report as HTML, whose
+//! charts `web/charts.js` draws.
 
 use comfy_table::{CellAlignment, presets};
+use serde::Serialize;
 
 /// A piece of what a part has to show.
 #[derive(Clone, Debug)]
@@ -51,10 +53,10 @@ impl Table {
     }
 }
 
-/// A picture.
-#[derive(Clone, Debug)]
+/// A picture, and the form in which `web/charts.js` is given it.
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Chart {
-    /// The name of its file, without an ending.
+    /// What it is called in the page and as a file.
     pub(crate) name: String,
     pub(crate) title: String,
     /// What the horizontal axis says.
@@ -63,11 +65,13 @@ pub(crate) struct Chart {
     pub(crate) y: String,
     /// Whether the vertical axis is logarithmic, and with [`Marks::Curves`] the horizontal one too.
     pub(crate) log: bool,
+    #[serde(flatten)]
     pub(crate) marks: Marks,
 }
 
 /// What is drawn.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Marks {
     /// Bars side by side in groups.
     Bars {
@@ -81,7 +85,7 @@ pub(crate) enum Marks {
 }
 
 /// Points that belong together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Curve {
     pub(crate) name: String,
     pub(crate) points: Vec<(f64, f64)>,
@@ -90,6 +94,14 @@ pub(crate) struct Curve {
 }
 
 impl Chart {
+    /// How many marks it takes: a bar for each value, a line or so many dots for each curve.
+    pub(crate) fn size(&self) -> usize {
+        match &self.marks {
+            Marks::Bars { groups, .. } => groups.iter().map(|(_, values)| values.iter().flatten().count()).sum(),
+            Marks::Curves(curves) => curves.iter().map(|curve| if curve.line { 1 } else { curve.points.len() }).sum(),
+        }
+    }
+
     /// Its numbers.
     pub(crate) fn table(&self) -> Table {
         match &self.marks {
@@ -196,6 +208,7 @@ mod tests {
         let marks =
             Marks::Bars { series: vec!["a".into(), "b".into()], groups: vec![("g".into(), vec![Some(2.0), None])] };
         let chart = Chart { name: "n".into(), title: "t".into(), x: String::new(), y: "us".into(), log: false, marks };
+        assert_eq!(chart.size(), 1);
         let table = chart.table();
         assert_eq!(table.header, ["", "a", "b"]);
         assert_eq!(table.rows, [["g", "2.00", ""]]);

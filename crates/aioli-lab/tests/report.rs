@@ -50,7 +50,6 @@ fn a_record_is_shown_beside_published_figures_and_as_a_page() {
     }
     assert!(!page.contains("NaN"));
     assert!(fs::read_to_string(format!("{out}/report.md")).unwrap().contains("## Published figures"));
-    assert!(fs::exists(format!("{out}/published-sign.svg")).unwrap());
 }
 
 #[test]

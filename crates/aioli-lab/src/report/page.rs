@@ -1,10 +1,9 @@
 //! Blocks as HTML and as Markdown.
 
 use super::Part;
-use super::picture::{self, escaped};
 use crate::record::Record;
 use crate::samples::quoted;
-use crate::show::{Block, Table};
+use crate::show::{Block, Chart, Table};
 use anyhow::Result;
 
 /// Names of records, the records, their parts.
@@ -17,6 +16,7 @@ type Records<'a> = [(&'a str, &'a Record, Vec<Part>)];
 /// If a record cannot be written as JSON.
 pub(super) fn html(records: &Records<'_>) -> Result<String> {
     let mut body = String::new();
+    let mut charts = Vec::new();
     for (index, (name, record, parts)) in records.iter().enumerate() {
         // The ids of the first are plain, for links from elsewhere.
         let id = |key: &str| if index == 0 { key.to_owned() } else { format!("r{}-{key}", index + 1) };
@@ -33,14 +33,19 @@ pub(super) fn html(records: &Records<'_>) -> Result<String> {
         );
         for part in parts {
             body += &format!("<section id=\"{}\"><h2>{}</h2>\n", id(part.key), escaped(part.title));
-            body += &part.blocks.iter().map(block).collect::<String>();
+            body += &part.blocks.iter().map(|shown| block(shown, &mut charts)).collect::<String>();
             body += "</section>\n";
         }
     }
     Ok(format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
-         content=\"width=device-width, initial-scale=1\"><title>{TITLE}</title><style>{STYLE}</style></head>\n\
-         <body><main>\n{body}</main></body></html>\n"
+         content=\"width=device-width, initial-scale=1\"><meta http-equiv=\"Content-Security-Policy\" \
+         content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\"><title>{TITLE}</title>\n\
+         <style>{STYLE}</style></head>\n<body><main>\n{body}</main>\n\
+         <script type=\"application/json\" id=\"charts\">{}</script>\n\
+         <script>{D3}</script>\n<script>{PLOT}</script>\n<script>{CHARTS}</script>\n</body></html>\n",
+        // A name with an end tag in it must not end the script.
+        serde_json::to_string(&charts)?.replace('<', "\\u003c"),
     ))
 }
 
@@ -64,17 +69,30 @@ pub(super) fn markdown(records: &Records<'_>) -> String {
     text
 }
 
-fn block(block: &Block) -> String {
+/// A block; charts are numbered in the order of `charts`, where the page's script finds them.
+fn block<'a>(block: &'a Block, charts: &mut Vec<&'a Chart>) -> String {
     match block {
         Block::Text(text) => format!("<p>{}</p>\n", escaped(text)),
         Block::Warning(text) => format!("<p class=\"warning\"><strong>Warning:</strong> {}</p>\n", escaped(text)),
         Block::Table(found) => format!("<h3>{}</h3>\n{}", escaped(&found.title), table(found)),
-        Block::Chart(chart) => format!(
-            "<div class=\"chart\">{}</div>\n<details><summary>The numbers</summary>{}</details>\n",
-            picture::svg(chart),
-            table(&chart.table())
-        ),
+        Block::Chart(chart) => {
+            charts.push(chart);
+            format!(
+                "<figure data-chart=\"{}\" data-name=\"{}\" data-values=\"{}\"><figcaption>{}</figcaption></figure>\n\
+                 <details><summary>The numbers</summary>{}</details>\n",
+                charts.len() - 1,
+                escaped(&chart.name),
+                chart.size(),
+                escaped(&chart.title),
+                table(&chart.table())
+            )
+        }
     }
+}
+
+/// `text` for use inside of HTML, attributes included.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 fn table(table: &Table) -> String {
@@ -143,20 +161,11 @@ fn data_address(kind: &str, text: &str) -> String {
 
 const TITLE: &str = "MAYO measured";
 
-const STYLE: &str = "\
-:root{color-scheme:light dark;--text:#1b1b1b;--ground:#fff;--faint:#666;--line:#ddd;--mark:#eef5fb;--warn:#fff4dc}\
-@media(prefers-color-scheme:dark){:root{--text:#ddd;--ground:#181a1b;--faint:#aaa;--line:#444;--mark:#1d2b38;--warn:#3a2f14}}\
-body{margin:0;background:var(--ground);color:var(--text);font:16px/1.5 system-ui,sans-serif}\
-main{max-width:1080px;margin:0 auto;padding:1rem}\
-nav{display:flex;flex-wrap:wrap;gap:.3rem 1rem;padding:.5rem 0;border-bottom:1px solid var(--line)}\
-a{color:#0072b2}@media(prefers-color-scheme:dark){a{color:#6cb6ff}}\
-h2{margin-top:2.5rem;border-bottom:1px solid var(--line)}h3{font-size:1rem;margin:1.5rem 0 .4rem}\
-.warning{background:var(--warn);padding:.4rem .7rem;border-left:4px solid #e69f00}\
-.chart{margin:1.2rem 0 .2rem;overflow-x:auto}.chart svg{display:block;width:100%;min-width:560px;height:auto}\
-.table{overflow-x:auto}table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}\
-th,td{padding:.2rem .7rem;border-bottom:1px solid var(--line);text-align:left}\
-td:first-child{white-space:nowrap}.number{text-align:right;white-space:nowrap}th{color:var(--faint);font-weight:600}\
-.highlighted{background:var(--mark);font-weight:600}details{margin-bottom:1.5rem;color:var(--faint)}";
+const STYLE: &str = include_str!("../../web/page.css");
+const CHARTS: &str = include_str!("../../web/charts.js");
+/// Observable Plot and what it stands on; web/README.md says why, and where they are from.
+const PLOT: &str = include_str!("../../web/vendor/plot.js");
+const D3: &str = include_str!("../../web/vendor/d3.js");
 
 #[cfg(test)]
 mod tests {
@@ -167,8 +176,13 @@ mod tests {
     fn text_from_records_cannot_become_markup() {
         let mut found = Table::new("<t>", ["a<b"]);
         found.row(["\"x\" & <script>"]);
-        let html = block(&Block::Table(found));
+        let html = block(&Block::Table(found), &mut Vec::new());
         assert!(!html.contains("<script>") && html.contains("&quot;x&quot; &amp; &lt;script&gt;"), "{html}");
+    }
+
+    #[test]
+    fn scripts_do_not_end_before_their_end() {
+        assert!([D3, PLOT, CHARTS].iter().all(|script| !script.contains("</script") && !script.contains("<!--")));
     }
 
     #[test]
