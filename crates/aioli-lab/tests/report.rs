@@ -48,8 +48,26 @@ fn a_record_is_shown_beside_published_figures_and_as_a_page() {
     {
         assert!(page.contains(&format!("<section id=\"{section}\">")), "{section}");
     }
-    assert!(!page.contains("NaN"));
+    assert!(!page.split_once("<script").unwrap().0.contains("NaN"));
     assert!(fs::read_to_string(format!("{out}/report.md")).unwrap().contains("## Published figures"));
+}
+
+/// The tables of the README are those of the report that it links to.
+#[test]
+fn the_readme_says_what_its_record_says() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let readme = fs::read_to_string(format!("{root}/README.md")).unwrap();
+    let speed = readme.split("\n## ").find(|section| section.starts_with("Speed")).expect("a section on speed");
+    let (_, record) = speed.split_once("](").expect("a link to the record");
+    let record = format!("{root}/{}", record.split_once(')').unwrap().0);
+    let folder = tempfile::tempdir().unwrap();
+    lab(&["report", "--format", "markdown", "--from", &record, "--out"]).arg(folder.path()).assert().success();
+    let report = fs::read_to_string(folder.path().join("report.md")).unwrap();
+    let rows: Vec<&str> = speed.lines().filter(|line| line.starts_with("| ")).collect();
+    assert!(rows.len() > 10, "tables in {speed}");
+    for row in rows {
+        assert!(report.contains(&format!("{row}\n")), "not in the report of {record}: {row}");
+    }
 }
 
 #[test]

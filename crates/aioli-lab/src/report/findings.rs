@@ -3,6 +3,7 @@
 use crate::published::OPERATIONS;
 use crate::record::{Label, Measurement, Record};
 use crate::show::{Block, Chart, Marks, Table, significant};
+use aioli::backend::Kind;
 
 /// The first thing to read.
 pub(super) fn summary(record: &Record, credibility: Option<&str>) -> Vec<Block> {
@@ -37,6 +38,9 @@ pub(super) fn summary(record: &Record, credibility: Option<&str>) -> Vec<Block> 
     for round in ROUNDS {
         blocks.extend(fastest(record, round).map(Block::Table));
     }
+    blocks.extend(
+        PEERS.iter().flat_map(|peer| ROUNDS.map(|round| factors(record, round, peer))).flatten().map(Block::Table),
+    );
     let conditions = &record.machine.conditions;
     blocks.push(Block::Text(format!(
         "How sure: {} rounds, half of the operations vary by less than {:.1} % (interquartile range), {:.1} % of the \
@@ -55,17 +59,45 @@ pub(super) fn summary(record: &Record, credibility: Option<&str>) -> Vec<Block> 
 
 /// Our fastest backend at each operation of a round, if any was measured.
 fn fastest(record: &Record, round: u8) -> Option<Table> {
-    let header = ["set"].into_iter().chain(OPERATIONS).chain(["backend"]);
-    let mut table = Table::new(format!("Round {round}, our fastest: microseconds, compact keys"), header);
+    let operations = || OPERATIONS.into_iter().chain(["sign_expanded", "verify_expanded"]);
+    let header = ["set"].into_iter().chain(operations()).chain(["backend"]);
+    let mut table = Table::new(format!("Round {round}, our fastest: microseconds"), header);
     for set in SETS {
-        let found = OPERATIONS.map(|operation| record.fastest((round, set), operation));
+        let found: Vec<_> = operations().map(|operation| record.fastest((round, set), operation)).collect();
         let mut backends: Vec<&str> = found.iter().flatten().map(|ours| &*ours.label.backend).collect();
         backends.dedup();
         if backends.is_empty() {
             continue;
         }
-        let times = found.map(|ours| ours.map_or(String::new(), |ours| significant(ours.median_ns / 1e3)));
+        let times = found.iter().map(|ours| ours.map_or(String::new(), |ours| significant(ours.median_ns / 1e3)));
         table.row([set.to_owned()].into_iter().chain(times).chain([backends.join(", ")]));
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// How many times as fast as a peer each of our backends is, if the peer has sets of the round.
+fn factors(record: &Record, round: u8, peer: &str) -> Option<Table> {
+    let theirs = |set: &str, operation: &str| {
+        let wanted = |label: &Label| label.implementation == peer && label.round == Some(round) && label.set == set;
+        record.results.iter().find(|result| wanted(&result.label) && result.operation == operation)
+    };
+    let backends: Vec<&str> = Kind::ALL
+        .iter()
+        .map(|kind| kind.name())
+        .filter(|name| SETS.iter().any(|set| record.find("aioli", name, (round, set), "sign").is_some()))
+        .collect();
+    let version = &record.results.iter().find(|result| result.label.implementation == peer)?.label.version;
+    let title = format!("Round {round}, times as fast as {peer} {version}: {}", OPERATIONS.join(" / "));
+    let mut table = Table::new(title, ["set"].into_iter().chain(backends.iter().copied()));
+    for set in SETS.into_iter().filter(|set| theirs(set, "sign").is_some()) {
+        let factor = |backend: &str, operation: &str| {
+            let ours = record.find("aioli", backend, (round, set), operation)?;
+            Some(format!("{:.2}", theirs(set, operation)?.median_ns / ours.median_ns))
+        };
+        let cell = |backend: &&str| {
+            OPERATIONS.map(|operation| factor(backend, operation).unwrap_or_else(|| "-".into())).join(" / ")
+        };
+        table.row([set.to_owned()].into_iter().chain(backends.iter().map(cell)));
     }
     (!table.rows.is_empty()).then_some(table)
 }
@@ -265,6 +297,8 @@ fn capital(text: &str) -> String {
 }
 
 const SETS: [&str; 4] = ["MAYO_1", "MAYO_2", "MAYO_3", "MAYO_5"];
+/// Those that make the same signatures.
+const PEERS: [&str; 2] = ["liboqs", "pq-mayo"];
 /// The current one last.
 const ROUNDS: [u8; 2] = [2, 3];
 
@@ -294,11 +328,19 @@ mod tests {
         let lead = lead(&record(), 2, "MAYO_1", "sign").unwrap();
         assert_eq!((lead.ratio, &*lead.what, &*lead.peer), (2.5, "MAYO_1 sign", "liboqs avx2"));
         let rows = fastest(&record(), 2).unwrap().rows;
-        assert_eq!(rows, [["MAYO_1", "", "2.00", "", "gfni512"]]);
+        assert_eq!(rows, [["MAYO_1", "", "2.00", "", "", "", "gfni512"]]);
         assert!(fastest(&record(), 3).is_none());
         assert!(super::lead(&record(), 3, "MAYO_1", "sign").is_none());
         let Block::Text(text) = &summary(&record(), None)[0] else { panic!("a sentence") };
         assert!(text.contains("in 1 of 1 comparisons") && text.contains("2.50 times"), "{text}");
+    }
+
+    #[test]
+    fn factors_are_of_each_backend() {
+        let table = factors(&record(), 2, "liboqs").unwrap();
+        assert_eq!(table.header, ["set", "avx2", "gfni512"]);
+        assert_eq!(table.rows, [["MAYO_1", "- / 1.25 / -", "- / 2.50 / -"]]);
+        assert!(factors(&record(), 3, "liboqs").is_none());
     }
 
     #[test]
