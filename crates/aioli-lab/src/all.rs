@@ -36,9 +36,8 @@ pub(crate) struct Options {
 /// The first error of a part, after everything else is written; and those of the files.
 pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
     fs::create_dir_all(&options.out).with_context(|| format!("{}", options.out.display()))?;
-    let [record_path, samples_path] = ["record.json", "samples.csv"].map(|name| options.out.join(name));
-    record::check_new(&record_path)?;
-    record::check_new(&samples_path)?;
+    let paths = ["record.json", "samples.csv", "samples.parquet"].map(|name| options.out.join(name));
+    paths.iter().try_for_each(|path| record::check_new(path))?;
 
     let run = Run::new(options.quick, stop);
     let count = 1 + PARTS.len();
@@ -64,10 +63,10 @@ pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
     }
     run.finish();
 
-    record.write(&record_path)?;
-    samples.write(&samples_path)?;
+    record.write(&paths[0])?;
+    paths[1..].iter().try_for_each(|path| samples.write(path))?;
     let records = [("record.json".to_owned(), record)];
-    let mut files = vec![record_path, samples_path];
+    let mut files = Vec::from(paths);
     files.push(report::write(&records, &options.out, Format::Html)?);
     let mut out = std::io::stdout().lock();
     write!(out, "{}", show::text(&report::summary(&records[0].1)?))?;

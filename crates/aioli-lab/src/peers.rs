@@ -48,7 +48,7 @@ pub(crate) struct Options {
     /// Write a record to this file, which must not exist
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write all samples to this file, which must not exist, as comma-separated values
+    /// Write all samples to this file, which must not exist: Parquet if its name ends so, else comma-separated values
     #[arg(long, value_name = "FILE")]
     samples: Option<PathBuf>,
     /// Measure batches on one thread and on all cores too
