@@ -91,7 +91,11 @@ const PARTS: &[(&str, Part)] = &[
         section.add_samples(samples);
         record.put(&section)
     }),
-    (Profile::KEY, |record, _, run| record.put(&profile::measure(run, &all_sets())?)),
+    (Profile::KEY, |record, samples, run| {
+        let section = profile::measure(run, &all_sets())?;
+        section.add_samples(samples);
+        record.put(&section)
+    }),
     (Credibility::KEY, |record, samples, run| {
         let section = credibility::measure(run)?;
         section.add_samples(samples);

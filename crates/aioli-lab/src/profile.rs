@@ -8,12 +8,13 @@
 mod phases;
 mod probe;
 
-use crate::measure::{self, Cell, Conditions, Quartiles, rounded};
+use crate::measure::{self, Cell, Conditions, Quartiles, Sample, rounded};
 use crate::part::{Run, Section};
 use crate::peers::{MESSAGE_BYTES, aioli::fresh_key};
 use crate::published::Published;
 use crate::random::Random;
 use crate::record::Label;
+use crate::samples::Samples;
 use crate::show::{Block, Chart, Marks, Table, significant};
 use crate::study::{Study, label, rounds};
 use crate::techniques::{Technique, Token};
@@ -51,6 +52,9 @@ struct Entry {
     unprobed: f64,
     /// The medians of the phases; the last ones are hashing and the rest.
     phases: Vec<(String, f64)>,
+    /// The samples of the operation without the probe, where they were just taken: they are not part of the record.
+    #[serde(skip)]
+    raw: Vec<Sample>,
 }
 
 impl Entry {
@@ -95,7 +99,8 @@ pub(crate) fn measure(run: &Run<'_>, algorithms: &[Algorithm]) -> Result<Profile
             Quartiles::of(cell.samples.iter().map(|sample| sample.cycles.filter(|_| counted).unwrap_or(sample.ns)))
                 .median
         };
-        entry(label, operation, &seen.borrow(), median(&cells[1]), median(&cells[2]))
+        let raw = cells[1].samples.clone();
+        Entry { raw, ..entry(label, operation, &seen.borrow(), median(&cells[1]), median(&cells[2])) }
     });
     let unit = if counted { "reference cycles" } else { "nanoseconds" };
     Ok(Profile { unit: unit.into(), entries: entries.collect(), conditions })
@@ -188,7 +193,7 @@ fn entry(label: Label, operation: Operation, seen: &[Breakdown], unprobed: f64, 
     phases.push((HASHING.into(), hashing.min(outside)));
     phases.push((REST.into(), (outside - hashing).max(0.0)));
     phases.iter_mut().for_each(|(_, time)| *time = rounded(*time, 0));
-    Entry { label, operation: operation.name().into(), total, unprobed: rounded(unprobed, 0), phases }
+    Entry { label, operation: operation.name().into(), total, unprobed: rounded(unprobed, 0), phases, raw: Vec::new() }
 }
 
 impl Study for Profile {
@@ -250,6 +255,11 @@ fn table(set: &str, operation: Operation, entries: &[&Entry]) -> Table {
 }
 
 impl Profile {
+    /// Adds the raw samples.
+    pub(crate) fn add_samples(&self, samples: &mut Samples) {
+        self.entries.iter().for_each(|entry| samples.add(Self::KEY, &entry.label, &entry.operation, &entry.raw));
+    }
+
     /// Shares of the groups of phases, on the first and the last backend.
     fn chart(&self) -> Chart {
         let groups = self.entries.iter().filter(|entry| entry.label.set == self.entries[0].label.set).map(|entry| {
