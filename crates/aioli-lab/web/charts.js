@@ -31,7 +31,10 @@ function drawBars(chart, rows, width, log, color) {
   const lying = width < NARROW;
   const [x, y, fx] = lying ? ["y", "x", "fy"] : ["x", "y", "fx"];
   const bar = lying ? Plot.barX : Plot.barY;
-  const base = log && rows.length ? floorOf(rows.map(({ value }) => value)) : 0;
+  const heights = rows.map(({ value }) => value);
+  const base = log && rows.length ? floorOf(heights) : 0;
+  // Bars begin at the end of a logarithmic axis; a linear one has round ends.
+  const scale = log ? { type: "log", domain: [base, 1.3 * Math.max(base, ...heights)] } : { nice: true };
   const groups = [...new Set(rows.map(({ group }) => group))];
   const series = color.domain.filter((name) => rows.some((row) => row.series === name));
   const roomy = !lying && width / groups.length / (series.length + 1) > 36;
@@ -43,7 +46,7 @@ function drawBars(chart, rows, width, log, color) {
     marginRight: lying ? 20 : 10,
     [fx]: { domain: groups, label: null, padding: 0.12 },
     [x]: { domain: series, axis: null, padding: 0.05 },
-    [y]: { type: log ? "log" : "linear", label: chart.y, grid: true, nice: true, tickFormat: format },
+    [y]: { ...scale, label: chart.y, grid: true, tickFormat: format },
     marks: [
       bar(rows, { [x]: "series", ...values, [fx]: "group", fill: "series", className: "mark" }),
       lying ? Plot.ruleX([base]) : Plot.ruleY([base]),
