@@ -67,7 +67,7 @@ pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
     paths[1..].iter().try_for_each(|path| samples.write(path))?;
     let records = [("record.json".to_owned(), record)];
     let mut files = Vec::from(paths);
-    files.push(report::write(&records, &options.out, Format::Html)?);
+    files.push(report::write(&records, &[], &options.out, Format::Html)?);
     let mut out = std::io::stdout().lock();
     write!(out, "{}", show::text(&report::summary(&records[0].1)?))?;
     for file in files {

@@ -5,6 +5,7 @@
 //! are reference cycles, and the table says so.
 
 mod beside;
+mod counted;
 
 use crate::record::Record;
 use crate::show;
@@ -17,6 +18,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 
 pub(crate) use beside::blocks;
+pub(crate) use counted::Counted;
 
 /// The options.
 #[derive(clap::Args, Debug)]
@@ -24,6 +26,9 @@ pub(crate) struct Options {
     /// Show the figures of this record instead of measuring
     #[arg(long, value_name = "RECORD")]
     from: Option<PathBuf>,
+    /// Records of executed instructions on emulated processors, to show too
+    #[arg(long, num_args = 1.., value_name = "RECORD")]
+    counted: Vec<PathBuf>,
 }
 
 /// Prints our figures beside every published table.
@@ -32,11 +37,12 @@ pub(crate) struct Options {
 ///
 /// Those of the record, of measuring, and of standard output.
 pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
+    let counted = options.counted.iter().map(|path| Counted::read(path)).collect::<Result<Vec<_>>>()?;
     let record = match &options.from {
         Some(path) => Record::read(path)?,
         None => crate::peers::quick_round_2(stop)?,
     };
-    Ok(write!(std::io::stdout().lock(), "{}", show::text(&blocks(&record)))?)
+    Ok(write!(std::io::stdout().lock(), "{}", show::text(&blocks(&record, &counted)))?)
 }
 
 /// Everything in the data file.

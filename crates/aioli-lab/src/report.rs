@@ -10,7 +10,7 @@ use crate::credibility::Credibility;
 use crate::kernel::Kernels;
 use crate::part::Section;
 use crate::profile::Profile;
-use crate::published;
+use crate::published::{self, Counted};
 use crate::record::Record;
 use crate::show::Block;
 use crate::techniques::Techniques;
@@ -24,6 +24,9 @@ pub(crate) struct Options {
     /// Records to show
     #[arg(long, required = true, num_args = 1.., value_name = "RECORD")]
     from: Vec<PathBuf>,
+    /// Records of executed instructions on emulated processors, for the part on published figures
+    #[arg(long, num_args = 1.., value_name = "RECORD")]
+    counted: Vec<PathBuf>,
     /// The folder to write to; made if it is not there
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -52,7 +55,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         .iter()
         .map(|path| Ok((file_name(path), Record::read(path)?)))
         .collect::<Result<Vec<(String, Record)>>>()?;
-    println!("{}", write(&records, &options.out, options.format)?.display());
+    let counted = options.counted.iter().map(|path| Counted::read(path)).collect::<Result<Vec<_>>>()?;
+    println!("{}", write(&records, &counted, &options.out, options.format)?.display());
     Ok(())
 }
 
@@ -61,12 +65,17 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 /// # Errors
 ///
 /// Those of the files; and if a section of a record is not what it should be.
-pub(crate) fn write(records: &[(String, Record)], folder: &Path, format: Format) -> Result<PathBuf> {
+pub(crate) fn write(
+    records: &[(String, Record)],
+    counted: &[Counted],
+    folder: &Path,
+    format: Format,
+) -> Result<PathBuf> {
     ensure!(!records.is_empty(), "no record to report");
     fs::create_dir_all(folder).with_context(|| format!("{}", folder.display()))?;
     let parts = records
         .iter()
-        .map(|(name, record)| Ok((name.as_str(), record, parts(record)?)))
+        .map(|(name, record)| Ok((name.as_str(), record, parts(record, counted)?)))
         .collect::<Result<Vec<(&str, &Record, Vec<Part>)>>>()?;
     let (name, text) = match format {
         Format::Html => ("report.html", page::html(&parts)?),
@@ -96,7 +105,7 @@ struct Part {
 }
 
 /// All parts of a record. One that the record has nothing for says so.
-fn parts(record: &Record) -> Result<Vec<Part>> {
+fn parts(record: &Record, counted: &[Counted]) -> Result<Vec<Part>> {
     let mut parts = vec![
         Part { key: "summary", title: "Summary", blocks: summary(record)? },
         Part { key: "machine", title: "Machine and method", blocks: findings::machine(record) },
@@ -107,7 +116,7 @@ fn parts(record: &Record) -> Result<Vec<Part>> {
     parts.push(part::<Kernels>(record)?);
     parts.push(part::<Profile>(record)?);
     parts.push(part::<Credibility>(record)?);
-    parts.push(Part { key: "published", title: "Published figures", blocks: published::blocks(record) });
+    parts.push(Part { key: "published", title: "Published figures", blocks: published::blocks(record, counted) });
     Ok(parts)
 }
 
@@ -148,7 +157,7 @@ mod tests {
 
     fn written(record: &Record, format: Format) -> (tempfile::TempDir, String) {
         let folder = tempfile::tempdir().unwrap();
-        let path = write(&[("r.json".into(), record.clone())], folder.path(), format).unwrap();
+        let path = write(&[("r.json".into(), record.clone())], &[], folder.path(), format).unwrap();
         let text = fs::read_to_string(path).unwrap();
         (folder, text)
     }
@@ -157,7 +166,7 @@ mod tests {
     fn the_page_has_every_section_and_no_nan() {
         let record = full();
         let (_folder, page) = written(&record, Format::Html);
-        for part in parts(&record).unwrap() {
+        for part in parts(&record, &[]).unwrap() {
             assert!(page.contains(&format!("<section id=\"{}\">", part.key)), "{}", part.key);
             assert!(page.contains(part.title), "{}", part.title);
         }
@@ -181,7 +190,7 @@ mod tests {
     fn markdown_has_the_same_sections() {
         let record = full();
         let (_folder, text) = written(&record, Format::Markdown);
-        for part in parts(&record).unwrap() {
+        for part in parts(&record, &[]).unwrap() {
             assert!(text.contains(&format!("## {}", part.title)), "{}", part.title);
         }
         assert!(!text.contains("NaN"));
@@ -195,14 +204,14 @@ mod tests {
             assert!(page.contains(&format!("the record has no {missing}")), "{missing}");
         }
         assert!(!page.split_once("<script").unwrap().0.contains("NaN"));
-        assert!(write(&[], Path::new("nowhere"), Format::Html).is_err());
+        assert!(write(&[], &[], Path::new("nowhere"), Format::Html).is_err());
     }
 
     #[test]
     fn several_records_stand_one_after_the_other() {
         let folder = tempfile::tempdir().unwrap();
         let records = [("a.json".to_owned(), full()), ("b<.json".to_owned(), planted(4.0, &[]))];
-        let page = fs::read_to_string(write(&records, folder.path(), Format::Html).unwrap()).unwrap();
+        let page = fs::read_to_string(write(&records, &[], folder.path(), Format::Html).unwrap()).unwrap();
         assert!(page.contains("<section id=\"r2-peers\">") && page.contains("b&lt;.json"));
     }
 }

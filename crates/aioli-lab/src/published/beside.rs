@@ -1,13 +1,13 @@
 //! Our figures beside the published ones.
 
-use super::{Cycles, OPERATIONS, Published, TwoWays};
+use super::{Counted, Cycles, OPERATIONS, Published, TwoWays};
 use crate::record::{Machine, Measurement, Record};
 use crate::show::{Block, Chart, Marks, Table, significant};
 use aioli::backend::Kind;
 use aioli::{Algorithm, Round};
 
 /// Everything that was published, ours beside it, with a warning for each platform that is another.
-pub(crate) fn blocks(record: &Record) -> Vec<Block> {
+pub(crate) fn blocks(record: &Record, counted: &[Counted]) -> Vec<Block> {
     let machine = &record.machine;
     let unit = match machine.conditions.core_ghz {
         Some(ghz) => format!("core cycles, from times at the {ghz:.3} GHz that the core was measured to run at"),
@@ -30,6 +30,7 @@ pub(crate) fn blocks(record: &Record) -> Vec<Block> {
         cycles(&mut blocks, record, table);
     }
     blocks.extend(OPERATIONS.iter().enumerate().map(|(i, operation)| chart(record, i, operation)));
+    blocks.extend(counted.iter().flat_map(Counted::blocks));
     headline(&mut blocks, record);
     dilithium(&mut blocks, record);
     gpu(&mut blocks, record);
@@ -341,7 +342,7 @@ mod tests {
         // 4 GHz, 25,000 ns: 100 kilocycles on avx2; half of that on gfni512.
         let record =
             planted(4.0, &[("avx2", 2, "MAYO_1", "keygen", 25_000.0), ("gfni512", 2, "MAYO_1", "keygen", 12_500.0)]);
-        let blocks = blocks(&record);
+        let blocks = blocks(&record, &[]);
         let ice_lake = table(&blocks, "MAYO-C avx2 on Intel Xeon Gold 6338");
         assert_eq!(ice_lake.header[3..], ["ours, avx2", "ratio", "our fastest", "backend", "ratio"]);
         // 118,704 cycles at 2 GHz are 59.352 us; 118.704 / 100 = 1.19; 118.704 / 50 = 2.37.
@@ -356,7 +357,7 @@ mod tests {
     fn schemes_per_second_on_a_planted_record() {
         let cells = [("avx2", "keygen", 200e3), ("avx2", "sign", 500e3), ("avx2", "verify", 300e3)];
         let record = planted(4.0, &cells.map(|(backend, operation, ns)| (backend, 2, "MAYO_3", operation, ns)));
-        let blocks = blocks(&record);
+        let blocks = blocks(&record, &[]);
         let row = &table(&blocks, "Whole schemes").rows[2];
         // A millisecond for all three.
         assert_eq!(row[..], ["MAYO_3", "150", "161", "396", "1,000", "6.66", "6.19"]);
@@ -364,7 +365,7 @@ mod tests {
 
     #[test]
     fn suspect_figures_and_other_platforms_are_pointed_out() {
-        let text = show::text(&blocks(&planted(4.0, &[])));
+        let text = show::text(&blocks(&planted(4.0, &[]), &[]));
         assert!(text.contains("11,337 (suspect)"), "{text}");
         assert!(text.contains("probably a misprint"), "{text}");
         assert!(text.contains("MAYO_four"), "{text}");
@@ -374,7 +375,7 @@ mod tests {
 
     #[test]
     fn published_ratios_and_improvements() {
-        let blocks = blocks(&planted(4.0, &[]));
+        let blocks = blocks(&planted(4.0, &[]), &[]);
         // 2165337 / 1244009, and 629400 / 681081: there the Four Russians lose.
         let m4 = table(&blocks, "Cortex-M4, round 1");
         assert_eq!((&*m4.rows[0][3], &*m4.rows[4][3]), ("1.74", "0.924"));

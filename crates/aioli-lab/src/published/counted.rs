@@ -1,0 +1,198 @@
+//! Records of executed instructions, for processors that are emulated: what `cargo xtask neon` and `cargo xtask firmware`
+//! write. They have no times; estimates of cycles stand beside published ones as what they are.
+
+use super::{Cycles, OPERATIONS, Published};
+use crate::show::{Block, Chart, Marks, Table, significant};
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use std::fs;
+use std::path::Path;
+
+/// A record of executed instructions.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Counted {
+    machine: Processor,
+    results: Vec<Count>,
+}
+
+/// What was emulated.
+#[derive(Clone, Debug, Deserialize)]
+struct Processor {
+    cpu: String,
+    /// How it was emulated and counted.
+    board: String,
+}
+
+/// The figures of an operation. Those that an emulated processor has none of are left out.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct Count {
+    backend: String,
+    set: String,
+    round: u8,
+    operation: String,
+    instructions: u64,
+    loads: Option<u64>,
+    ram_bytes: Option<u64>,
+    stack_bytes: Option<u64>,
+    code_bytes: Option<u64>,
+    estimated_cycles: Option<f64>,
+    estimated_cycles_by_class: Option<f64>,
+}
+
+impl Counted {
+    /// Reads a record.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or is something else.
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        let text = fs::read_to_string(path).with_context(|| format!("{}", path.display()))?;
+        serde_json::from_str(&text).with_context(|| format!("{} is not a record of instructions", path.display()))
+    }
+
+    /// All figures, the published cycles beside the estimates, and how the backends compare.
+    pub(crate) fn blocks(&self) -> Vec<Block> {
+        let Processor { cpu, board } = &self.machine;
+        let mut blocks = vec![Block::Text(format!(
+            "{cpu}: executed instructions, counted under {board}. Nothing was timed; cycles are estimates from counts."
+        ))];
+        blocks.extend(self.against_portable());
+        blocks.push(Block::Table(self.figures()));
+        blocks.extend(self.chart());
+        blocks
+    }
+
+    fn figures(&self) -> Table {
+        type Column = (&'static str, fn(&Count) -> Option<f64>);
+        const COLUMNS: [Column; 7] = [
+            ("instructions, thousands", |count| Some(count.instructions as f64 / 1e3)),
+            ("loads, thousands", |count| Some(count.loads? as f64 / 1e3)),
+            ("RAM in all, KiB", |count| Some(count.ram_bytes? as f64 / 1024.0)),
+            ("stack, KiB", |count| Some(count.stack_bytes? as f64 / 1024.0)),
+            ("code, KiB", |count| Some(count.code_bytes? as f64 / 1024.0)),
+            ("estimated kilocycles, by instructions and loads", |count| Some(count.estimated_cycles? / 1e3)),
+            ("estimated kilocycles, by classes", |count| Some(count.estimated_cycles_by_class? / 1e3)),
+        ];
+        let columns: Vec<&Column> =
+            COLUMNS.iter().filter(|(_, value)| self.results.iter().any(|count| value(count).is_some())).collect();
+        let board = self.results.iter().any(|count| published_cycles(&self.machine.cpu, count).is_some());
+        let header = ["set, round, operation", "backend"].into_iter().chain(columns.iter().map(|(name, _)| *name));
+        let header = header.chain(board.then_some("published kilocycles, MAYO-M4 on a board"));
+        let mut table = Table::new(format!("{}: all figures", self.machine.cpu), header);
+        for count in &self.results {
+            let shown = |value: Option<f64>| value.map_or(String::new(), significant);
+            let name = format!("{} round {} {}", count.set, count.round, count.operation);
+            let values = columns.iter().map(|(_, value)| shown(value(count)));
+            let published = published_cycles(&self.machine.cpu, count).map(|cycles| cycles / 1e3);
+            table.row([name, count.backend.clone()].into_iter().chain(values).chain(board.then(|| shown(published))));
+        }
+        table
+    }
+
+    /// How many times as many instructions the portable backend takes, if there is another.
+    fn against_portable(&self) -> Option<Block> {
+        let mut table = Table::new(
+            format!("{}: instructions of `portable`, divided by those of the backend", self.machine.cpu),
+            ["set", "backend"].into_iter().chain(OPERATIONS),
+        );
+        let find = |backend: &str, like: &Count, operation: &str| {
+            self.results.iter().find(|count| {
+                count.backend == backend
+                    && (count.round, &count.set) == (like.round, &like.set)
+                    && count.operation == operation
+            })
+        };
+        for count in self.results.iter().filter(|count| count.backend != "portable" && count.operation == "sign") {
+            let ratio = |operation| {
+                let portable = find("portable", count, operation)?.instructions as f64;
+                Some(portable / find(&count.backend, count, operation)?.instructions as f64)
+            };
+            let ratios = OPERATIONS.map(ratio);
+            if ratios.iter().any(Option::is_some) {
+                let name = [format!("{} round {}", count.set, count.round), count.backend.clone()];
+                let shown = ratios.map(|ratio| ratio.map_or(String::new(), |ratio| format!("{ratio:.2}")));
+                table.row(name.into_iter().chain(shown));
+            }
+        }
+        (!table.rows.is_empty()).then_some(Block::Table(table))
+    }
+
+    /// Working memory where it is known, else instructions.
+    fn chart(&self) -> Option<Block> {
+        let memory = self.results.iter().any(|count| count.ram_bytes.is_some());
+        let value = |count: &Count| match memory {
+            true => count.ram_bytes.map(|bytes| bytes as f64 / 1024.0),
+            false => Some(count.instructions as f64 / 1e6),
+        };
+        let mut groups: Vec<(String, Vec<Option<f64>>)> = Vec::new();
+        let mut backends: Vec<&str> = self.results.iter().map(|count| &*count.backend).collect();
+        backends.dedup();
+        // The backend that is made for the processor is the last.
+        let backend = backends.last()?;
+        for count in self.results.iter().filter(|count| count.backend == *backend) {
+            let Some(i) = OPERATIONS.iter().position(|&operation| operation == count.operation) else { continue };
+            let name = format!("{} r{}", count.set, count.round);
+            if groups.last().is_none_or(|(last, _)| *last != name) {
+                groups.push((name, vec![None; OPERATIONS.len()]));
+            }
+            let group = groups.last_mut()?;
+            group.1[i] = value(count);
+        }
+        let what = if memory { "working memory" } else { "executed instructions" };
+        Some(Block::Chart(Chart {
+            name: format!("counted-{}", self.machine.cpu.to_lowercase().replace(' ', "-")),
+            title: format!("{}, backend {backend}: {what}", self.machine.cpu),
+            x: String::new(),
+            y: if memory { "KiB of RAM in all" } else { "millions of instructions" }.into(),
+            log: false,
+            marks: Marks::Bars { series: OPERATIONS.map(Into::into).into(), groups },
+        }))
+    }
+}
+
+/// Cycles that were published for the operation on this processor.
+fn published_cycles(cpu: &str, count: &Count) -> Option<f64> {
+    let wanted = |table: &&Cycles| table.platform.contains(cpu) && count.round == 2;
+    let table = Published::get().cycles.iter().find(wanted)?;
+    let operation = OPERATIONS.iter().position(|&operation| operation == count.operation)?;
+    Some(table.sets.get(&count.set)?[operation] as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::show;
+
+    fn planted(text: &str) -> Counted {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn backends_are_compared_by_instructions() {
+        let counted = planted(
+            r#"{"machine": {"cpu": "aarch64", "board": "an emulator"}, "results": [
+                {"backend": "portable", "set": "MAYO_1", "round": 3, "operation": "sign", "instructions": 9000},
+                {"backend": "neon", "set": "MAYO_1", "round": 3, "operation": "sign", "instructions": 2000}]}"#,
+        );
+        let Some(Block::Table(table)) = counted.against_portable() else { panic!("a table") };
+        assert_eq!(table.rows, [["MAYO_1 round 3", "neon", "", "4.50", ""]]);
+        assert_eq!(counted.figures().header.len(), 3, "no columns without figures");
+        let Some(Block::Chart(chart)) = counted.chart() else { panic!("a chart") };
+        assert_eq!((chart.size(), &*chart.name), (1, "counted-aarch64"));
+    }
+
+    #[test]
+    fn estimates_stand_beside_published_cycles() {
+        let counted = planted(
+            r#"{"machine": {"cpu": "Cortex-M4", "board": "an emulator"}, "results": [
+                {"backend": "armv7em", "set": "MAYO_1", "round": 2, "operation": "keygen", "instructions": 1000,
+                 "loads": 500, "ram_bytes": 2048, "estimated_cycles": 1430.0}]}"#,
+        );
+        let table = counted.figures();
+        assert_eq!(table.rows[0][2..], ["1.00", "0.500", "2.00", "1.43", "9,573"]);
+        let text = show::text(&counted.blocks());
+        assert!(text.contains("Nothing was timed") && text.contains("KiB of RAM"), "{text}");
+        assert!(counted.against_portable().is_none());
+    }
+}
