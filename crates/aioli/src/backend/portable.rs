@@ -487,13 +487,19 @@ pub(super) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u
     const CHUNK: usize = 4096;
     let cipher = aes::Aes128::new(&Array(*key));
     let (halves, _) = iv.as_chunks();
-    let (high, low) = (halves[0], u64::from_be_bytes(halves[1]));
+    let [high, low] = [halves[0], halves[1]].map(u64::from_le_bytes);
     let mut counter = u64::from(first);
-    // By halves, of which the counter changes one: two stores a block.
     let mut count = |blocks: &mut [Array<u8, _>]| {
-        for block in blocks {
-            block.as_chunks_mut().0.copy_from_slice(&[high, (low ^ counter).to_be_bytes()]);
-            counter += 1;
+        let mut blocks = blocks;
+        // As long as only the last byte of the counter changes, a block is a vector that counts in its highest byte.
+        while !blocks.is_empty() {
+            let (run, rest) = blocks.split_at_mut(blocks.len().min(256 - counter as usize % 256));
+            let low = low ^ counter.swap_bytes() & !(0xff << 56);
+            for (block, last) in run.iter_mut().zip(counter % 256..) {
+                block.as_chunks_mut().0.copy_from_slice(&[high, low ^ last << 56].map(u64::to_le_bytes));
+            }
+            counter += run.len() as u64;
+            blocks = rest;
         }
     };
     for chunk in out.chunks_mut(CHUNK) {
