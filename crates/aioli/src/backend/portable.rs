@@ -52,8 +52,9 @@ pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], 
 /// rows. The address depends on the operand, which is public; what is secret is in the table. A byte of the operand
 /// costs one look-up, for up to 32 rows of X, and two rows of it one table for every `SPAN` bytes.
 ///
-/// A look-up is a load, beside half the load of two indices and its share of a sum that is loaded and stored once for
-/// [`GROUP`] tables: processors that load three or four times a cycle are then kept busy by all else, about equally.
+/// A look-up takes 1.75 accesses to memory: the entry, half of a load that brings the indices of two columns, and an
+/// eighth of loading and of storing the sum, which stays in a register for [`GROUP`] tables. Indices are made with
+/// vector instructions, for so few columns that they are still in L1 when they are used.
 fn by_tables<E: Entry, const SPAN: usize>(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
     // For the columns of low and those of high nibbles.
     let mut sums = [[E::default(); SPAN]; 2];
@@ -123,7 +124,8 @@ fn pair(low: &mut [u8], high: &mut [u8], a: &[u8], b: &[u8]) {
 /// Adds to each sum what the tables have for its indices, from the pair of columns on where those of a table begin;
 /// these are in ascending order.
 ///
-/// The columns that all tables have are served together, and the triangle before them by halves.
+/// The columns that all tables have are served together, and the triangle before them by halves: nothing is looked up
+/// for columns to the left of a diagonal.
 fn add_looked_up<E: Entry>(
     sums: &mut [[E; 2]],
     indices: &[[[u8; 2]; CHUNK / 2]],
@@ -323,7 +325,7 @@ const CHUNK: usize = 256;
 /// forms of the operand are made once for all rows of X, and the nine products are summed apart until all rows of the
 /// operand are in: 18 operations multiply and add a slice, where [`gf16::mul_word`] takes 32.
 ///
-/// Two rows of X and four of the operand at a time, so that six loads and two stores come with sixteen operations.
+/// Two rows of X and [`SHARED`] of the operand at a time, so that six loads and two stores come with sixteen operations.
 fn by_slices(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
     let mut sums = [Forms::ZERO; SUMS];
     let mut forms = [[Forms::ZERO; SHARED]; TILES];
@@ -491,7 +493,7 @@ pub(super) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u
     let mut counter = u64::from(first);
     let mut count = |blocks: &mut [Array<u8, _>]| {
         let mut blocks = blocks;
-        // As long as only the last byte of the counter changes, a block is a vector that counts in its highest byte.
+        // As long as only the last byte of the counter changes, no word needs its bytes reversed.
         while !blocks.is_empty() {
             let (run, rest) = blocks.split_at_mut(blocks.len().min(256 - counter as usize % 256));
             let low = low ^ counter.swap_bytes() & !(0xff << 56);
