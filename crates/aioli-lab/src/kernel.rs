@@ -1,9 +1,8 @@
 //! `aioli-lab kernel`: the left product alone, nibble-sliced against bit-sliced and the rest.
 //!
-//! The operand is P1 of a set, in memory; X has the rows of keygen (o, secret), of verification (k, public) and of signing
-//! (k + o, secret), and what a kernel may make of that is its own affair. A multiply-accumulate is one product in GF(16)
-//! added to a sum: two for each byte of P1 and row of X. Core cycles are times multiplied by the core's clock as it was
-//! measured in the same rounds.
+//! The operand is P1 of a set, in memory; X has the rows of keygen (o), of verification (k) and of signing (k + o).
+//! A multiply-accumulate is one product in GF(16) added to a sum: two for each byte of P1 and row of X. Core cycles are
+//! times multiplied by the core's clock as it was measured in the same rounds.
 
 mod roofline;
 
@@ -104,8 +103,6 @@ struct Product<P> {
     p1: Rc<[u8]>,
     elements: Vec<u8>,
     rows: usize,
-    /// Whether X is, as in verification.
-    public: bool,
     set: PhantomData<P>,
 }
 
@@ -114,7 +111,7 @@ impl<P: ParameterSet> Product<P> {
         let row_bytes = P::V * P::M_BYTES;
         let x = Coefficients::new(&self.elements, self.rows, self.rows);
         let rows = Rows::upper(&self.p1, P::V, row_bytes, P::M_BYTES).public();
-        b.left_product(if self.public { x.public() } else { x }, rows, out, row_bytes);
+        b.left_product(x, rows, out, row_bytes);
     }
 }
 
@@ -131,8 +128,7 @@ fn operations<P: ParameterSet>(technique: Technique) -> Result<Vec<Operation>> {
             let mut elements = vec![0; P::V * rows];
             Random::fill(&mut elements);
             elements.iter_mut().for_each(|element| *element &= 15);
-            let public = name == "verify";
-            let product = Product::<P> { p1: Rc::clone(&p1), elements, rows, public, set: PhantomData };
+            let product = Product::<P> { p1: Rc::clone(&p1), elements, rows, set: PhantomData };
             let mut out = vec![0; rows * P::V * P::M_BYTES];
             let mut expected = out.clone();
             product.add_to(Portable::detect(), &mut expected);

@@ -40,7 +40,7 @@ pub trait Backend: Copy + Send + Sync + 'static {
     /// added to what they held; a row of a triangle lands at `i * step` within them. Bytes of `out` between the rows
     /// keep their values. `out` reaches at least to the end of its last row.
     ///
-    /// Secret: `out`, X unless [`Coefficients::is_public`], `rows` unless [`Rows::is_public`]. Public: all shapes. Linear in X and in `rows`.
+    /// Secret: `out`, X, and `rows` unless [`Rows::is_public`]. Public: all shapes. Linear in X and in `rows`.
     fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize);
 
     /// Fills `out` with AES-128 of the blocks `iv ^ j`, j = `first`, `first + 1`, ... as 128-bit big-endian numbers.

@@ -27,14 +27,17 @@ pub struct Rows<'a> {
 impl<'a> Rows<'a> {
     /// `count` rows of `row_bytes` bytes.
     pub fn full(bytes: &'a [u8], count: usize, row_bytes: usize) -> Self {
-        assert_eq!(bytes.len(), count * row_bytes, "length of a full matrix");
+        assert_eq!(Some(bytes.len()), count.checked_mul(row_bytes), "length of a full matrix");
         Self { bytes, count, row_bytes, step: 0, public: false }
     }
 
     /// `count` rows, the first of `row_bytes` bytes, each following one beginning (and being shorter by) `step` bytes.
     pub fn upper(bytes: &'a [u8], count: usize, row_bytes: usize, step: usize) -> Self {
-        assert!(count >= 1 && (count - 1) * step <= row_bytes, "more rows than an upper triangle has");
-        assert_eq!(bytes.len(), count * row_bytes - step * (count * (count - 1) / 2), "length of a triangular matrix");
+        // By how much the last row is shorter than the first; all rows together, by half of that on the average.
+        let shorter = count.checked_sub(1).and_then(|last| last.checked_mul(step)).unwrap_or(usize::MAX);
+        assert!(shorter <= row_bytes, "more rows than an upper triangle has");
+        let length = count.checked_mul(row_bytes).map(|full| full - count * shorter / 2);
+        assert_eq!(Some(bytes.len()), length, "length of a triangular matrix");
         Self { bytes, count, row_bytes, step, public: false }
     }
 
@@ -89,24 +92,13 @@ pub struct Coefficients<'a> {
     elements: &'a [u8],
     stride: usize,
     rows: usize,
-    public: bool,
 }
 
 impl<'a> Coefficients<'a> {
     /// X with `rows` rows, where X\[r\]\[i\] is `elements[i * stride + r]`, a field element below 16.
     pub fn new(elements: &'a [u8], stride: usize, rows: usize) -> Self {
         assert!(rows <= stride && elements.len().is_multiple_of(stride), "shape of a coefficient matrix");
-        Self { elements, stride, rows, public: false }
-    }
-
-    /// The same matrix, declared to be public: memory may be addressed by its elements.
-    pub fn public(self) -> Self {
-        Self { public: true, ..self }
-    }
-
-    /// Whether memory may be addressed by its elements.
-    pub fn is_public(&self) -> bool {
-        self.public
+        Self { elements, stride, rows }
     }
 
     /// All of X.
@@ -236,6 +228,17 @@ mod tests {
         for (i, range) in rows.into_iter().enumerate() {
             assert_eq!(upper.row(i), &bytes[range]);
         }
+    }
+
+    #[test]
+    fn absurd_shapes_are_refused() {
+        let refused = |shape: fn()| assert!(std::panic::catch_unwind(shape).is_err());
+        refused(|| _ = Rows::full(&[0; 4], usize::MAX / 2 + 3, 2));
+        refused(|| _ = Rows::full(&[0; 4], 3, 2));
+        refused(|| _ = Rows::upper(&[0; 4], 0, 4, 1));
+        refused(|| _ = Rows::upper(&[0; 4], usize::MAX / 2 + 2, 4, 2));
+        refused(|| _ = Rows::upper(&[0; 4], usize::MAX / 2 + 3, 2, 0));
+        refused(|| _ = Rows::upper(&[0; 4], 2, 4, 1));
     }
 
     #[test]

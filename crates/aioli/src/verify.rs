@@ -67,7 +67,7 @@ pub(crate) fn verify<P: ParameterSet, B: Backend>(
             s[i * P::K + r] = element;
         }
     }
-    let s = Coefficients::new(s, P::K, P::K).public();
+    let s = Coefficients::new(s, P::K, P::K);
 
     // S P, P = [[P1, P2], [0, P3]].
     let sp = memory.take(P::K * P::N * P::M_BYTES);

@@ -46,7 +46,7 @@ pub(super) fn left_product<B: Backend>(
                 let columns = 0..x.columns();
                 let elements: Vec<u8> = columns.flat_map(|i| x.of_row(i)[first..][..count].iter().copied()).collect();
                 let part = Coefficients::new(&elements, count, count);
-                b.left_product(if x.is_public() { part.public() } else { part }, rows, out, stride);
+                b.left_product(part, rows, out, stride);
             });
         }
     });

@@ -68,12 +68,19 @@ struct Shape {
     step: usize,
     /// Bytes from one row of the product to the next.
     stride: usize,
+    /// Whether the operand is declared to be public.
+    public: bool,
 }
 
 impl Shape {
-    /// Nothing skipped and nothing between.
+    /// Nothing skipped and nothing between; secret.
     const fn new(rows: usize, count: usize, row_bytes: usize, step: usize) -> Self {
-        Self { rows, skipped: 0, x_stride: rows, count, row_bytes, step, stride: row_bytes }
+        Self { rows, skipped: 0, x_stride: rows, count, row_bytes, step, stride: row_bytes, public: false }
+    }
+
+    /// The same with a secret and with a public operand, for which kernels may differ.
+    fn secret_and_public(self) -> [Self; 2] {
+        [false, true].map(|public| Self { public, ..self })
     }
 
     fn x_len(&self) -> usize {
@@ -95,7 +102,7 @@ impl Shape {
             0 => Rows::full(operand, self.count, self.row_bytes),
             step => Rows::upper(operand, self.count, self.row_bytes, step),
         };
-        b.left_product(x, rows, out, self.stride);
+        b.left_product(x, if self.public { rows.public() } else { rows }, out, self.stride);
     }
 
     /// The definition, byte by byte, on what `out` holds.
@@ -175,10 +182,11 @@ const PROVED: &[Shape] = &[
     Shape { stride: 70, ..Shape::new(3, 5, 66, 13) },
     Shape { skipped: 1, x_stride: 4, ..Shape::new(2, 3, 133, 61) },
     Shape::new(4, 3, 129, 0),
+    Shape::new(3, 3, 261, 7),
 ];
 
 fn left_product_basis<B: Backend>(b: B) {
-    for shape in PROVED {
+    for shape in PROVED.iter().copied().flat_map(Shape::secret_and_public) {
         let (mut x, mut operand) = (vec![0; shape.x_len()], vec![0; shape.operand_len()]);
         let (mut out, mut expected) = (vec![0; shape.out_len()], vec![0; shape.out_len()]);
         let mut start = 0;
@@ -218,7 +226,7 @@ fn left_product_basis<B: Backend>(b: B) {
 
 fn left_product_bilinear<B: Backend>(b: B) {
     let mut random = Random(1);
-    for shape in PROVED {
+    for shape in PROVED.iter().copied().flat_map(Shape::secret_and_public) {
         for _ in 0..20 {
             let xs = [(); 2].map(|()| random.elements(shape.x_len()));
             let operands = [(); 2].map(|()| random.bytes(shape.operand_len()));
@@ -241,7 +249,9 @@ fn left_product_odd_shapes<B: Backend>(b: B) {
     let (products, mut random) = (products(), Random(2));
     let mut check = |shape: Shape| {
         let (x, operand) = (random.elements(shape.x_len()), random.bytes(shape.operand_len()));
-        shape.check(b, &products, &x, &operand, &mut random);
+        for shape in shape.secret_and_public() {
+            shape.check(b, &products, &x, &operand, &mut random);
+        }
     };
     for row_bytes in (1..=8).chain(31..=65).chain([95, 96, 97, 127, 128, 129, 191, 193, 255, 256, 257, 1000]) {
         for rows in [1, 2, 3, 4, 5, 9, 18, MAX_ROWS] {
@@ -311,11 +321,15 @@ fn left_product_sets<B: Backend>(b: B) {
                 let mut x = vec![0; shape.x_len()];
                 let only = &mut x[(shape.skipped + column) * shape.x_stride..][..shape.rows];
                 only.copy_from_slice(&random.elements(shape.rows));
-                check_column(b, &shape, column, &products, &x, &operand);
+                for shape in shape.secret_and_public() {
+                    check_column(b, &shape, column, &products, &x, &operand);
+                }
             }
             for _ in 0..2 {
                 let x = random.elements(shape.x_len());
-                shape.check(b, &products, &x, &operand, &mut random);
+                for shape in shape.secret_and_public() {
+                    shape.check(b, &products, &x, &operand, &mut random);
+                }
             }
         });
     });

@@ -38,9 +38,9 @@ pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], 
     assert!(x.rows() <= MAX_ROWS && x.columns() == rows.count(), "shape of a left product");
     match x.rows() {
         _ if !rows.is_public() || rows.row_bytes() < TABLE => by_slices(x, rows, out, stride),
-        ..=8 => by_tables::<u32>(x, rows, out, stride),
-        9..=16 => by_tables::<u64>(x, rows, out, stride),
-        _ => by_tables::<Pair>(x, rows, out, stride),
+        ..=8 => by_tables::<u32, 1536>(x, rows, out, stride),
+        9..=16 => by_tables::<u64, 1024>(x, rows, out, stride),
+        _ => by_tables::<Pair, 1024>(x, rows, out, stride),
     }
 }
 
@@ -50,65 +50,119 @@ pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], 
 /// The index is the byte of both elements; the entry has in nibble r the sum of their products with the two
 /// coefficients of row r of X. So a sum of entries is a column of the result, and transpositions turn columns into
 /// rows. The address depends on the operand, which is public; what is secret is in the table. A byte of the operand
-/// costs one look-up, for up to 32 rows of X, and two rows of it one table for every [`SPAN`] bytes.
-fn by_tables<E: Entry>(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+/// costs one look-up, for up to 32 rows of X, and two rows of it one table for every `SPAN` bytes.
+///
+/// A look-up takes 1.75 accesses to memory: the entry, half of a load that brings the indices of two columns, and an
+/// eighth of loading and of storing the sum, which stays in a register for [`GROUP`] tables. Indices are made with
+/// vector instructions, for so few columns that they are still in L1 when they are used.
+fn by_tables<E: Entry, const SPAN: usize>(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
     // For the columns of low and those of high nibbles.
     let mut sums = [[E::default(); SPAN]; 2];
-    let mut indices = [[[0; SPAN]; GROUP]; 2];
+    let mut indices = [[[[0; 2]; CHUNK / 2]; GROUP]; 2];
     let mut tables = [[E::default(); TABLE]; GROUP];
     for span in (0..rows.row_bytes()).step_by(SPAN) {
-        let width = SPAN.min(rows.row_bytes() - span);
+        let end = rows.row_bytes().min(span + SPAN);
         for sums in &mut sums {
-            sums[..width].fill(E::default());
+            sums[..end - span].fill(E::default());
         }
-        let reaching = (0..rows.count()).take_while(|i| i * rows.step() < span + width).count();
-        // Where a row begins in the span, what it has there, and its coefficients.
-        let part = |i: usize| match i < reaching {
-            true => {
-                let begin = (i * rows.step()).max(span);
-                (begin - span, &rows.row(i)[begin - i * rows.step()..][..span + width - begin], x.of_row(i))
-            }
-            false => (width, &[][..], &[][..]),
-        };
+        let reaching = (0..rows.count()).take_while(|i| i * rows.step() < end).count();
         for first in (0..reaching).step_by(2 * GROUP) {
-            let (begin, ..) = part(first);
-            let [low, high] = &mut indices;
-            for (g, ((low, high), table)) in low.iter_mut().zip(high).zip(&mut tables).enumerate() {
-                let ((one, a, x_a), (other, b, x_b)) = (part(first + 2 * g), part(first + 2 * g + 1));
-                fill_table(table, x_a, x_b);
-                // Entry 0 of every table is zero.
-                low[begin..one].fill(0);
-                high[begin..one].fill(0);
-                let (alone, a) = a.split_at(other - one);
-                pair_up(&mut low[one..other], &mut high[one..other], alone, &[0; SPAN]);
-                pair_up(&mut low[other..width], &mut high[other..width], a, b);
+            for (i, table) in (first..reaching).step_by(2).zip(&mut tables) {
+                fill_table(table, x.of_row(i), if i + 1 < reaching { x.of_row(i + 1) } else { &[] });
             }
-            for (sums, indices) in sums.iter_mut().zip(&indices) {
-                add_looked_up(&mut sums[begin..width], indices.each_ref().map(|i| &i[begin..width]), &tables);
+            let begin = (first * rows.step()).saturating_sub(span);
+            for begin in (span + begin / 2 * 2..end).step_by(CHUNK) {
+                let end = end.min(begin + CHUNK);
+                // What row i has in the chunk: up to its end, if anything.
+                let part = |i: usize| match i * rows.step() {
+                    start if i < reaching && start < end => &rows.row(i)[begin.max(start) - start..end - start],
+                    _ => &[],
+                };
+                let [low, high] = &mut indices;
+                let mut begins = [0; GROUP];
+                for (g, ((low, high), begins)) in low.iter_mut().zip(high).zip(&mut begins).enumerate() {
+                    let (low, high) = (&mut low.as_flattened_mut()[..end - begin], high.as_flattened_mut());
+                    *begins = pair_up(low, high, part(first + 2 * g), part(first + 2 * g + 1)) / 2;
+                }
+                for (sums, indices) in sums.iter_mut().zip(&indices) {
+                    let sums = &mut sums[begin - span..].as_chunks_mut().0;
+                    let pairs = (end - begin).div_ceil(2);
+                    add_looked_up(&mut sums[..pairs], indices, &tables, &begins);
+                }
             }
         }
-        add_columns(&sums, x.rows(), width, &mut out[span..], stride);
+        add_columns(&sums, x.rows(), end - span, &mut out[span..], stride);
     }
     crate::memory::wipe(sums.as_flattened_mut());
     crate::memory::wipe(tables.as_flattened_mut());
 }
 
-/// The low nibbles of `a` and `b` as bytes into `low`, their high nibbles into `high`.
-fn pair_up(low: &mut [u8], high: &mut [u8], a: &[u8], b: &[u8]) {
+/// The indices of the last columns, as many as `a` and, of these, `b` have, of low and of high nibbles; returns the
+/// first of these columns. If its number is odd, the column before has the index of a zero.
+fn pair_up(low: &mut [u8], high: &mut [u8], a: &[u8], b: &[u8]) -> usize {
+    let begin = low.len() - a.len();
+    let high = &mut high[..low.len()];
+    low[begin / 2 * 2..begin].fill(0);
+    high[begin / 2 * 2..begin].fill(0);
+    let (alone, a) = a.split_at(a.len() - b.len());
+    let both = begin + alone.len();
+    pair(&mut low[begin..both], &mut high[begin..both], alone, &[0; CHUNK]);
+    pair(&mut low[both..], &mut high[both..], a, b);
+    begin
+}
+
+#[inline(always)]
+fn pair(low: &mut [u8], high: &mut [u8], a: &[u8], b: &[u8]) {
     for (((low, high), a), b) in low.iter_mut().zip(high).zip(a).zip(b) {
-        *low = a & 15 | b << 4;
-        *high = a >> 4 | b & 0xf0;
+        // The high nibble of a for the low one of b.
+        let swap = (a >> 4 ^ b) & 15;
+        *low = a ^ swap << 4;
+        *high = b ^ swap;
     }
 }
 
-/// Adds to each sum what the tables have for its indices.
-#[inline(never)]
-fn add_looked_up<E: Entry>(sums: &mut [E], indices: [&[u8]; GROUP], tables: &[[E; TABLE]; GROUP]) {
-    let indices = indices.map(|indices| &indices[..sums.len()]);
-    for (j, sum) in sums.iter_mut().enumerate() {
-        for (indices, table) in indices.iter().zip(tables) {
-            *sum = *sum ^ table[usize::from(indices[j])];
+/// Adds to each sum what the tables have for its indices, from the pair of columns on where those of a table begin;
+/// these are in ascending order.
+///
+/// The columns that all tables have are served together, and the triangle before them by halves: nothing is looked up
+/// for columns to the left of a diagonal.
+fn add_looked_up<E: Entry>(
+    sums: &mut [[E; 2]],
+    indices: &[[[u8; 2]; CHUNK / 2]],
+    tables: &[[E; TABLE]],
+    begins: &[usize],
+) {
+    let Some(&begin) = begins.last() else { return };
+    match begins.len() {
+        8 => add_group::<E, 8>(sums, indices, tables, begin),
+        4 => add_group::<E, 4>(sums, indices, tables, begin),
+        2 => add_group::<E, 2>(sums, indices, tables, begin),
+        _ => return add_group::<E, 1>(sums, indices, tables, begin),
+    }
+    let half = begins.len() / 2;
+    for range in [0..half, half..2 * half] {
+        if begins[range.start] < begin {
+            add_looked_up(&mut sums[..begin], &indices[range.clone()], &tables[range.clone()], &begins[range]);
         }
+    }
+}
+
+#[inline(never)]
+fn add_group<E: Entry, const N: usize>(
+    sums: &mut [[E; 2]],
+    indices: &[[[u8; 2]; CHUNK / 2]],
+    tables: &[[E; TABLE]],
+    begin: usize,
+) {
+    let (Some(indices), Some(tables)) = (indices.first_chunk::<N>(), tables.first_chunk::<N>()) else { return };
+    for (j, sums) in (begin..CHUNK / 2).zip(&mut sums[begin..]) {
+        let mut sum = *sums;
+        for (indices, table) in indices.iter().zip(tables) {
+            // Two indices by one load.
+            let index = usize::from(u16::from_le_bytes(indices[j]));
+            sum = [sum[0] ^ table[index & 0xff], sum[1] ^ table[index >> 8]];
+        }
+        *sums = sum;
     }
 }
 
@@ -133,38 +187,65 @@ fn fill_table<E: Entry>(table: &mut [E; TABLE], x_a: &[u8], x_b: &[u8]) {
     }
 }
 
-/// Adds to `rows` rows of `out` the first `width` bytes of the columns in `low` and `high` nibbles.
+/// Adds to `rows` rows of `out` the columns of low and of high nibbles, `width` bytes a row.
+///
+/// Of eight rows and twice eight columns at a time: a lane of the words has the nibbles of eight columns. The words of
+/// several such blocks are written before the first is transposed: a vector that is loaded right after its halves were
+/// stored has to wait for them to reach the cache.
 #[inline(never)]
-fn add_columns<E: Entry>([low, high]: &[[E; SPAN]; 2], rows: usize, width: usize, out: &mut [u8], stride: usize) {
-    const LOW: u64 = 0x0f0f_0f0f_0f0f_0f0f;
-    let (low, high) = (low.as_chunks::<8>().0, high.as_chunks::<8>().0);
-    for ((column, low), high) in (0..width).step_by(8).zip(low).zip(high) {
-        for first in (0..rows).step_by(16) {
-            // Bytes of the rows of even and of odd number.
-            let mut bytes = core::array::from_fn(|j| {
-                let (low, high) = (low[j].word(first / 16), high[j].word(first / 16));
-                [low & LOW | (high & LOW) << 4, low >> 4 & LOW | high & !LOW]
-            });
-            transpose_bytes(&mut bytes);
-            for (r, bytes) in (first..rows).zip(bytes.as_flattened()) {
-                let out = &mut out[r * stride + column..];
-                match out.first_chunk_mut::<8>() {
-                    Some(out) if column + 8 <= width => *out = (u64::from_le_bytes(*out) ^ bytes).to_le_bytes(),
-                    _ => crate::packed::add(&mut out[..width - column], &bytes.to_le_bytes()[..width - column]),
+fn add_columns<E: Entry, const SPAN: usize>(
+    [low, high]: &[[E; SPAN]; 2],
+    rows: usize,
+    width: usize,
+    out: &mut [u8],
+    stride: usize,
+) {
+    let mut blocks = [[[0; 2]; 8]; 8];
+    let (low, high) = (low.as_chunks::<128>().0, high.as_chunks::<128>().0);
+    for ((column, low), high) in (0..width).step_by(128).zip(low).zip(high) {
+        let blocks = &mut blocks[..(width - column).div_ceil(16).min(8)];
+        for first in (0..rows).step_by(8) {
+            let (low, high) = (low.as_chunks::<16>().0, high.as_chunks::<16>().0);
+            for ((words, low), high) in blocks.iter_mut().zip(low).zip(high) {
+                *words = core::array::from_fn(|j| {
+                    [j, j + 8]
+                        .map(|j| u64::from(low[j].nibbles(first / 8)) | u64::from(high[j].nibbles(first / 8)) << 32)
+                });
+            }
+            for (column, words) in (column..).step_by(16).zip(blocks.iter_mut()) {
+                transpose(words);
+                // Of the rows of even number first.
+                let order = [0, 4, 1, 5, 2, 6, 3, 7].map(|b| words[b]);
+                for (r, bytes) in (first..rows).zip(order) {
+                    let out = &mut out[r * stride + column..];
+                    let bytes = bytes.map(u64::to_le_bytes);
+                    let bytes = bytes.as_flattened();
+                    match out.first_chunk_mut::<16>() {
+                        Some(out) if column + 16 <= width => *out = core::array::from_fn(|i| out[i] ^ bytes[i]),
+                        _ => crate::packed::add(&mut out[..width - column], &bytes[..width - column]),
+                    }
                 }
             }
         }
     }
 }
 
-/// In both lanes byte i of word j becomes byte j of word i; in memory, for else compilers take the lanes apart.
+/// In both lanes, word j having the nibbles of eight rows in a column of low nibbles and of the same in one of high
+/// nibbles: word b becomes row b of their bytes, rows of even number first. In memory, for else compilers take the lanes
+/// apart.
 #[inline(never)]
-fn transpose_bytes(words: &mut [[u64; 2]; 8]) {
+fn transpose(words: &mut [[u64; 2]; 8]) {
+    for word in words.as_flattened_mut() {
+        // High nibbles of the low column for low nibbles of the high one.
+        let swap = (*word >> 28 ^ *word) & 0xf0f0_f0f0;
+        *word ^= swap ^ swap << 28;
+    }
     exchange::<4>(words, 0x0000_0000_ffff_ffff);
     exchange::<2>(words, 0x0000_ffff_0000_ffff);
     exchange::<1>(words, 0x00ff_00ff_00ff_00ff);
 }
 
+/// A step of the transposition of eight words of eight bytes.
 #[inline(always)]
 fn exchange<const DISTANCE: usize>(words: &mut [[u64; 2]; 8], mask: u64) {
     for i in (0..8).filter(|i| i & DISTANCE == 0) {
@@ -179,8 +260,8 @@ fn exchange<const DISTANCE: usize>(words: &mut [[u64; 2]; 8], mask: u64) {
 trait Entry: Copy + Default + core::ops::BitXor<Output = Self> {
     /// From the nibbles of rows 0 to 15 and 16 to 31; those that have no place are zero.
     fn new(words: [u64; 2]) -> Self;
-    /// The nibbles of 16 rows.
-    fn word(self, index: usize) -> u64;
+    /// The nibbles of rows `8 * index` to `8 * index + 7`.
+    fn nibbles(self, index: usize) -> u32;
 }
 
 impl Entry for u32 {
@@ -189,8 +270,8 @@ impl Entry for u32 {
     }
 
     #[inline(always)]
-    fn word(self, _: usize) -> u64 {
-        u64::from(self)
+    fn nibbles(self, _: usize) -> u32 {
+        self
     }
 }
 
@@ -200,8 +281,8 @@ impl Entry for u64 {
     }
 
     #[inline(always)]
-    fn word(self, _: usize) -> u64 {
-        self
+    fn nibbles(self, index: usize) -> u32 {
+        (self >> (32 * (index % 2))) as u32
     }
 }
 
@@ -225,17 +306,17 @@ impl Entry for Pair {
     }
 
     #[inline(always)]
-    fn word(self, index: usize) -> u64 {
-        self.0[index]
+    fn nibbles(self, index: usize) -> u32 {
+        self.0[index / 2].nibbles(index)
     }
 }
 
 /// Entries of a table: one for each byte.
 const TABLE: usize = 256;
-/// Columns handled together by tables, a multiple of 8.
-const SPAN: usize = 1024;
 /// Tables in use together.
-const GROUP: usize = 6;
+const GROUP: usize = 8;
+/// Columns whose indices are made together.
+const CHUNK: usize = 256;
 
 /// The product by bit slices, for secret operands.
 ///
@@ -243,60 +324,84 @@ const GROUP: usize = 6;
 /// products of bits (Karatsuba, twice), of nine linear forms of the one factor and the same forms of the other. The
 /// forms of the operand are made once for all rows of X, and the nine products are summed apart until all rows of the
 /// operand are in: 18 operations multiply and add a slice, where [`gf16::mul_word`] takes 32.
+///
+/// Two rows of X and [`SHARED`] of the operand at a time, so that six loads and two stores come with sixteen operations.
 fn by_slices(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
-    let mut sums = [[Forms::ZERO; TILES]; MAX_ROWS];
+    let mut sums = [Forms::ZERO; SUMS];
     let mut forms = [[Forms::ZERO; SHARED]; TILES];
     let mut bytes = [[0; TILE]; TILES];
-    for column in (0..rows.row_bytes()).step_by(TILES * TILE) {
-        let width = (TILES * TILE).min(rows.row_bytes() - column);
-        let tiles = width.div_ceil(TILE);
-        for sums in &mut sums[..x.rows()] {
-            sums[..tiles].fill(Forms::ZERO);
-        }
+    let mut masks = [[[0; PLANE]; 2 * SHARED]; 9];
+    // The same number of tiles in each pass, but for the last one.
+    let tiles = rows.row_bytes().div_ceil(TILE).max(1);
+    let passes = tiles.div_ceil(TILES.min(SUMS / x.rows().next_multiple_of(2).max(2)));
+    let tiles = tiles.div_ceil(passes);
+    for column in (0..rows.row_bytes()).step_by(tiles * TILE) {
+        let end = rows.row_bytes().min(column + tiles * TILE);
+        let tiles = (end - column).div_ceil(TILE);
+        sums[..x.rows().next_multiple_of(2) * tiles].fill(Forms::ZERO);
         for first in (0..rows.count()).step_by(SHARED) {
             for g in 0..SHARED {
                 let bytes = &mut bytes[..tiles];
-                bytes.as_flattened_mut().fill(0);
+                let mut begin = end;
                 if first + g < rows.count() {
                     let start = (first + g) * rows.step();
-                    let begin = start.clamp(column, column + width);
-                    let part = &rows.row(first + g)[begin - start.min(begin)..][..column + width - begin];
-                    bytes.as_flattened_mut()[begin - column..width].copy_from_slice(part);
+                    begin = start.clamp(column, end);
+                    let part = &rows.row(first + g)[begin - start.min(begin)..][..end - begin];
+                    bytes.as_flattened_mut()[begin - column..end - column].copy_from_slice(part);
                 }
+                bytes.as_flattened_mut()[..begin - column].fill(0);
+                bytes.as_flattened_mut()[end - column..].fill(0);
                 for (bytes, forms) in bytes.iter().zip(&mut forms) {
                     forms[g].set(bytes);
                 }
             }
-            for (r, sums) in sums[..x.rows()].iter_mut().enumerate() {
-                let masks = core::array::from_fn(|g| match first + g < rows.count() {
-                    true => forms_of(ct::barrier(gf16::bit_masks(x.of_row(first + g)[r]))),
-                    false => [0; 9],
-                });
-                add_products(&mut sums[..tiles], &forms, &masks);
+            for (r, sums) in (0..x.rows()).step_by(2).zip(sums.chunks_exact_mut(2 * tiles)) {
+                let coefficient = |n: usize| match first + n % SHARED < rows.count() && r + n / SHARED < x.rows() {
+                    true => x.of_row(first + n % SHARED)[r + n / SHARED],
+                    false => 0,
+                };
+                set_masks(&mut masks, core::array::from_fn(coefficient));
+                add_products(sums, &forms[..tiles], ct::barrier(&masks));
             }
         }
-        for (r, sums) in sums[..x.rows()].iter().enumerate() {
-            let out = &mut out[r * stride + column..][..width];
+        for (r, sums) in (0..x.rows()).zip(sums.chunks_exact(tiles)) {
+            let out = &mut out[r * stride + column..][..end - column];
             for ((out, sums), bytes) in out.chunks_mut(TILE).zip(sums).zip(&mut bytes) {
                 sums.product(bytes);
                 crate::packed::add(out, &bytes[..out.len()]);
             }
         }
     }
-    crate::memory::wipe(sums.as_flattened_mut());
+    crate::memory::wipe(sums.as_mut_slice());
     crate::memory::wipe(forms.as_flattened_mut());
     crate::memory::wipe(bytes.as_flattened_mut());
+    crate::memory::wipe(masks.as_flattened_mut());
 }
 
-/// Adds to the products in `sums` those of some rows of the operand with coefficients, whose forms the masks are.
+/// The masks of coefficients: for each linear form of each, all ones or all zeros as wide as a plane.
 #[inline(never)]
-fn add_products(sums: &mut [Forms], forms: &[[Forms; SHARED]], masks: &[[u64; 9]; SHARED]) {
-    for k in 0..9 {
-        let masks: [u64; SHARED] = core::array::from_fn(|g| masks[g][k]);
-        for (sums, forms) in sums.iter_mut().zip(forms) {
-            let (sum, [a, b, c, d]) = (&mut sums.0[k], forms.each_ref().map(|forms| &forms.0[k]));
+fn set_masks(masks: &mut [[[u64; PLANE]; 2 * SHARED]; 9], coefficients: [u8; 2 * SHARED]) {
+    for (n, coefficient) in coefficients.into_iter().enumerate() {
+        for (masks, mask) in masks.iter_mut().zip(forms_of(gf16::bit_masks(coefficient))) {
+            masks[n] = [mask; PLANE];
+        }
+    }
+}
+
+/// Adds to the products in `sums`, first those of one row of X and then those of the next, the ones of some rows of the
+/// operand with coefficients, whose forms the masks are.
+#[inline(never)]
+fn add_products(sums: &mut [Forms], forms: &[[Forms; SHARED]], masks: &[[[u64; PLANE]; 2 * SHARED]; 9]) {
+    let (one, other) = sums.split_at_mut(forms.len());
+    for (k, [a, b, c, d, e, f, g, h]) in masks.iter().enumerate() {
+        for ((one, other), forms) in one.iter_mut().zip(&mut *other).zip(forms) {
+            let [p, q, r, s] = forms.each_ref().map(|forms| &forms.0[k]);
+            let (one, other) = (&mut one.0[k], &mut other.0[k]);
             for w in 0..PLANE {
-                sum[w] ^= a[w] & masks[0] ^ b[w] & masks[1] ^ c[w] & masks[2] ^ d[w] & masks[3];
+                one[w] ^= p[w] & a[w] ^ q[w] & b[w] ^ r[w] & c[w] ^ s[w] & d[w];
+            }
+            for w in 0..PLANE {
+                other[w] ^= p[w] & e[w] ^ q[w] & f[w] ^ r[w] & g[w] ^ s[w] & h[w];
             }
         }
     }
@@ -304,7 +409,7 @@ fn add_products(sums: &mut [Forms], forms: &[[Forms; SHARED]], masks: &[[u64; 9]
 
 /// Nine planes of a tile: linear forms of its elements, or sums of products of such.
 #[derive(Clone, Copy)]
-#[repr(align(32))]
+#[repr(align(16))]
 struct Forms([[u64; PLANE]; 9]);
 
 impl Default for Forms {
@@ -366,12 +471,14 @@ fn transpose_bits(mut words: [u64; 4]) -> [u64; 4] {
     words
 }
 
-/// Words of a plane.
-const PLANE: usize = 4;
+/// Words of a plane: a vector register that every machine with such has.
+const PLANE: usize = 2;
 /// Bytes of a tile, as many as four planes have.
 const TILE: usize = 4 * 8 * PLANE;
-/// Tiles handled together, by the same masks.
+/// The most tiles that are handled together, by the same masks.
 const TILES: usize = 8;
+/// Sums of the tiles handled together, for all rows of X.
+const SUMS: usize = 4 * MAX_ROWS;
 /// Rows of the operand that are added together.
 const SHARED: usize = 4;
 
@@ -382,13 +489,19 @@ pub(super) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u
     const CHUNK: usize = 4096;
     let cipher = aes::Aes128::new(&Array(*key));
     let (halves, _) = iv.as_chunks();
-    let (high, low) = (halves[0], u64::from_be_bytes(halves[1]));
+    let [high, low] = [halves[0], halves[1]].map(u64::from_le_bytes);
     let mut counter = u64::from(first);
-    // By halves, of which the counter changes one: two stores a block.
     let mut count = |blocks: &mut [Array<u8, _>]| {
-        for block in blocks {
-            block.as_chunks_mut().0.copy_from_slice(&[high, (low ^ counter).to_be_bytes()]);
-            counter += 1;
+        let mut blocks = blocks;
+        // As long as only the last byte of the counter changes, no word needs its bytes reversed.
+        while !blocks.is_empty() {
+            let (run, rest) = blocks.split_at_mut(blocks.len().min(256 - counter as usize % 256));
+            let low = low ^ counter.swap_bytes() & !(0xff << 56);
+            for (block, last) in run.iter_mut().zip(counter % 256..) {
+                block.as_chunks_mut().0.copy_from_slice(&[high, low ^ last << 56].map(u64::to_le_bytes));
+            }
+            counter += run.len() as u64;
+            blocks = rest;
         }
     };
     for chunk in out.chunks_mut(CHUNK) {
