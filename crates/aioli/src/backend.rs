@@ -49,6 +49,17 @@ pub trait Backend: Copy + Send + Sync + 'static {
     /// Nothing is secret.
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]);
 
+    /// SHAKE256 of each input, the concatenation of its parts, into all of the output in the same place.
+    ///
+    /// Inputs have at most 271 bytes. Several at a time may cost what one costs.
+    ///
+    /// Secret: what inputs and outputs hold. Public: their lengths.
+    fn shake256(self, inputs: &[&[&[u8]]], outputs: &mut [&mut [u8]]) {
+        for (parts, output) in inputs.iter().zip(outputs) {
+            crate::xof::shake256(parts, output);
+        }
+    }
+
     /// Solves `A x = y` with the free variables zero; returns 1, or 0 if the rank of A is below m.
     ///
     /// `columns` holds the columns of A and then y, each `m` elements packed into `m / 2` bytes; it is used as working

@@ -7,15 +7,14 @@
 use crate::Error;
 use crate::backend::Backend;
 use crate::ct;
-use crate::keygen::secret_seeds;
+use crate::keygen::{seeds_bytes, split_seeds};
 use crate::memory::Memory;
 use crate::message::MessageDigest;
 use crate::packed::{self, Coefficients, Rows};
-use crate::params::{ByteArray, PUBLIC_SEED_BYTES, ParameterSet};
+use crate::params::{ByteArray, ParameterSet};
 use crate::public_map::PublicMap;
-use crate::verify::{lambda_bytes, t_columns, target};
+use crate::verify::{lambda_bytes, t_columns, target, target_bytes};
 use crate::whip;
-use crate::xof::shake256;
 
 /// What signing needs of a secret key.
 pub(crate) enum SecretMap<'a> {
@@ -60,14 +59,13 @@ impl<'a> Request<'a> {
 /// Secret working memory of [`sign`]; must be zero.
 pub(crate) const fn sign_memory<P: ParameterSet>() -> usize {
     let rows = P::K + P::O;
-    let seeds = PUBLIC_SEED_BYTES + P::O_BYTES + P::V * P::O;
-    let vinegar = P::K * P::V_BYTES + P::R_BYTES;
-    let elements = P::V * rows + P::K * P::V + 2 * P::K * P::O + P::K * P::N;
+    let hashes = seeds_bytes::<P>() + target_bytes::<P>() + P::K * P::V_BYTES + P::R_BYTES;
+    let elements = P::V * P::O + P::V * rows + P::K * P::V + 2 * P::K * P::O + P::K * P::N;
     let packed_s = P::O * P::V_BYTES + P::K * P::V_BYTES;
     let q = P::V * P::O;
     let products = rows * P::V + P::V * t_columns::<P>() + rows * t_columns::<P>() + P::K * P::O;
     let system = P::O + P::K * P::O + 1;
-    seeds + vinegar + elements + packed_s + lambda_bytes::<P>() + (q + products + system + 1) * P::M_BYTES
+    hashes + elements + packed_s + lambda_bytes::<P>() + (q + products + system) * P::M_BYTES
 }
 
 /// Signs; returns the signature.
@@ -86,29 +84,37 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
     let Request { seed_sk, digest, randomizer, samples } = *request;
     ct::secret(seed_sk);
 
+    // Step 1: the salt. From it follow the target with the linear map, and the first vinegar sample.
+    let mut signature = P::SignatureBytes::ZERO;
+    let (s_bytes, salt) = signature.as_mut().split_at_mut(P::SIGNATURE_BYTES - P::SALT_BYTES);
+    b.shake256(&[&[digest, randomizer, seed_sk]], &mut [salt]);
+    // Part of the signature.
+    ct::public(salt);
+    let (hash, vinegar) = (memory.take(target_bytes::<P>()), memory.take(P::K * P::V_BYTES + P::R_BYTES));
+    let (target_input, vinegar_input): (&[&[u8]], &[&[u8]]) = (&[digest, salt], &[digest, salt, seed_sk, &[0]]);
+
     let seed_pk;
     let (oil, mut p, known_q): (_, _, Option<&[u8]>) = match secret {
         SecretMap::Compact(window) => {
-            let oil = memory.take(P::V * P::O);
-            seed_pk = secret_seeds(seed_sk, memory.take(PUBLIC_SEED_BYTES + P::O_BYTES), oil);
+            let (seeds, oil) = (memory.take(seeds_bytes::<P>()), memory.take(P::V * P::O));
+            b.shake256(&[target_input, vinegar_input, &[seed_sk]], &mut [hash, vinegar, seeds]);
+            seed_pk = split_seeds(seeds, oil);
             (&*oil, PublicMap::<P>::from_seed(b, &seed_pk, window), None)
         }
         #[cfg(feature = "alloc")]
         // Of P2, whose place Q has taken, nothing is asked then.
-        SecretMap::Expanded { oil, p1_q } => (oil, PublicMap::from_memory(p1_q), Some(&p1_q[P::P1_BYTES..])),
+        SecretMap::Expanded { oil, p1_q } => {
+            b.shake256(&[target_input, vinegar_input], &mut [hash, vinegar]);
+            (oil, PublicMap::from_memory(p1_q), Some(&p1_q[P::P1_BYTES..]))
+        }
     };
     // Q, in the expanded key or here; it is known after the first pass over P1.
     let own_q = memory.take(if known_q.is_none() { P::V * P::O * mb } else { 0 });
     let mut own_q_known = false;
 
-    // Step 1: the salt, the target and the linear map.
-    let mut signature = P::SignatureBytes::ZERO;
-    let (s_bytes, salt) = signature.as_mut().split_at_mut(P::SIGNATURE_BYTES - P::SALT_BYTES);
-    shake256(&[digest, randomizer, seed_sk], salt);
-    // Part of the signature; t and lambda follow from it.
-    ct::public(salt);
-    let (t, lambda) = (memory.take(mb), memory.take(lambda_bytes::<P>()));
-    target::<P, B>(b, digest, salt, t, lambda);
+    // t and lambda follow from the salt.
+    let lambda = memory.take(lambda_bytes::<P>());
+    let t = target::<P, B>(b, hash, lambda);
 
     // [V; O^T], transposed: the coefficients that belong to one vinegar variable together. And O^T as packed rows.
     let (vo, oil_t) = (memory.take(P::V * rows), memory.take(P::O * P::V_BYTES));
@@ -130,7 +136,6 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
         packed::transpose::<P>((1, P::V), (lambda, P::N), (&mut t_matrix[P::K * mb..], columns));
     }
 
-    let stream = memory.take(P::K * P::V_BYTES + P::R_BYTES);
     let (r, x, s) = (memory.take(P::K * P::O), memory.take(P::K * P::O), memory.take(P::K * P::N));
     let vp1 = memory.take(if known_q.is_none() { rows } else { P::K } * P::V * mb);
     let products = memory.take(rows * columns * mb);
@@ -141,8 +146,10 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
 
     for ctr in 0..samples.min(256) {
         // Step 2: vinegar and randomizer.
-        shake256(&[digest, salt, seed_sk, &[ctr as u8]], stream);
-        let (v_bytes, r_bytes) = stream.split_at(P::K * P::V_BYTES);
+        if ctr > 0 {
+            b.shake256(&[&[digest, salt, seed_sk, &[ctr as u8]]], &mut [vinegar]);
+        }
+        let (v_bytes, r_bytes) = vinegar.split_at(P::K * P::V_BYTES);
         for (i, (v, bytes)) in v.chunks_exact_mut(P::V).zip(v_bytes.chunks_exact(P::V_BYTES)).enumerate() {
             packed::decode(bytes, v);
             for (vo, &element) in vo.chunks_exact_mut(rows).zip(&*v) {
