@@ -33,6 +33,9 @@ pub trait Backend: Copy + Send + Sync + 'static {
     /// The name under which measurements know it.
     const NAME: &'static str;
 
+    /// Bytes of a vector register: what [`vectorize`](Self::vectorize)d code has whole multiples of where it can choose.
+    const REGISTER: usize = 16;
+
     /// `out += X R`: the product of a small dense matrix from the left with a matrix of m-vectors.
     ///
     /// X has at most [`MAX_ROWS`] rows and as many columns as `rows` has rows. For each row r of X, the

@@ -85,7 +85,8 @@ macro_rules! rho_pi {
 fn permute(state: &mut [[u64; LANES]; WORDS]) {
     let rows: &mut [[[u64; LANES]; 5]; 5] = state.as_chunks_mut().0.try_into().expect("five rows of five words");
     // SAFETY: a word of four states is 32 bytes, as many as are read.
-    let mut a = rows.each_ref().map(|row| row.each_ref().map(|word| unsafe { _mm256_loadu_si256(word.as_ptr().cast()) }));
+    let mut a =
+        rows.each_ref().map(|row| row.each_ref().map(|word| unsafe { _mm256_loadu_si256(word.as_ptr().cast()) }));
     for constant in ROUND_CONSTANTS {
         // theta
         let c: [__m256i; 5] = from_fn(|x| xor(xor(xor(xor(a[0][x], a[1][x]), a[2][x]), a[3][x]), a[4][x]));
