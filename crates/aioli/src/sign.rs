@@ -56,16 +56,16 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Secret working memory of [`sign`]; must be zero.
-pub(crate) const fn sign_memory<P: ParameterSet>() -> usize {
+/// Secret working memory of [`sign`], with an expanded key or without; must be zero.
+pub(crate) const fn sign_memory<P: ParameterSet>(expanded: bool) -> usize {
     let rows = P::K + P::O;
-    let hashes = seeds_bytes::<P>() + target_bytes::<P>() + P::K * P::V_BYTES + P::R_BYTES;
-    let elements = P::V * P::O + P::V * rows + P::K * P::V + 2 * P::K * P::O + P::K * P::N;
+    let vinegar = P::K * P::V_BYTES + P::R_BYTES;
+    let own = if expanded { 0 } else { seeds_bytes::<P>() + P::V * P::O + 2 * P::V * P::O * P::M_BYTES };
+    let elements = P::V * rows + P::K * P::V + 2 * P::K * P::O + P::K * P::N;
     let packed_s = P::O * P::V_BYTES + P::K * P::V_BYTES;
-    let q = P::V * P::O;
-    let products = rows * P::V + P::V * t_columns::<P>() + rows * t_columns::<P>() + P::K * P::O;
+    let products = P::K * P::V + P::V * t_columns::<P>() + rows * t_columns::<P>() + P::K * P::O;
     let system = P::O + P::K * P::O + 1;
-    hashes + elements + packed_s + lambda_bytes::<P>() + (q + products + system) * P::M_BYTES
+    own + vinegar + target_bytes::<P>() + elements + packed_s + lambda_bytes::<P>() + (products + system) * P::M_BYTES
 }
 
 /// Signs; returns the signature.
@@ -90,9 +90,19 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
     b.shake256(&[&[digest, randomizer, seed_sk]], &mut [salt]);
     // Part of the signature.
     ct::public(salt);
+    // The matrices first: their rows are whole cache lines in some sets, and memory begins at one.
+    let own = |length| if matches!(secret, SecretMap::Compact(_)) { length } else { 0 };
+    let vp1 = memory.take((P::K + own(P::O)) * P::V * mb);
+    // T, with lambda as its last column.
+    let (t_matrix, products) = (memory.take(P::V * columns * mb), memory.take(rows * columns * mb));
+    // Q, in the expanded key or here; it is known after the first pass over P1.
+    let own_q = memory.take(own(P::V * P::O * mb));
+    let mut own_q_known = false;
+    let (m_matrices, oil_linear) = (memory.take(P::K * P::O * mb), memory.take(P::O * mb));
+    let system = memory.take((P::K * P::O + 1) * mb);
+
     let (hash, vinegar) = (memory.take(target_bytes::<P>()), memory.take(P::K * P::V_BYTES + P::R_BYTES));
     let (target_input, vinegar_input): (&[&[u8]], &[&[u8]]) = (&[digest, salt], &[digest, salt, seed_sk, &[0]]);
-
     let seed_pk;
     let (oil, mut p, known_q): (_, _, Option<&[u8]>) = match secret {
         SecretMap::Compact(window) => {
@@ -108,9 +118,6 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
             (oil, PublicMap::from_memory(p1_q), Some(&p1_q[P::P1_BYTES..]))
         }
     };
-    // Q, in the expanded key or here; it is known after the first pass over P1.
-    let own_q = memory.take(if known_q.is_none() { P::V * P::O * mb } else { 0 });
-    let mut own_q_known = false;
 
     // t and lambda follow from the salt.
     let lambda = memory.take(lambda_bytes::<P>());
@@ -118,31 +125,26 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
 
     // [V; O^T], transposed: the coefficients that belong to one vinegar variable together. And O^T as packed rows.
     let (vo, oil_t) = (memory.take(P::V * rows), memory.take(P::O * P::V_BYTES));
-    for (vo, oil) in vo.chunks_exact_mut(rows).zip(oil.chunks_exact(P::O)) {
-        vo[P::K..].copy_from_slice(oil);
-    }
-    let v = memory.take(P::K * P::V);
-    for (l, oil_t) in oil_t.chunks_exact_mut(P::V_BYTES).enumerate() {
-        let column = &mut v[..P::V];
-        for (element, oil) in column.iter_mut().zip(oil.chunks_exact(P::O)) {
-            *element = oil[l];
-        }
-        packed::encode(column, oil_t);
-    }
-
-    // T, with lambda as its last column.
-    let t_matrix = memory.take(P::V * columns * mb);
-    if P::LINEAR {
-        packed::transpose::<P>((1, P::V), (lambda, P::N), (&mut t_matrix[P::K * mb..], columns));
-    }
-
+    let (v, s_vinegar) = (memory.take(P::K * P::V), memory.take(P::K * P::V_BYTES));
     let (r, x, s) = (memory.take(P::K * P::O), memory.take(P::K * P::O), memory.take(P::K * P::N));
-    let vp1 = memory.take(if known_q.is_none() { rows } else { P::K } * P::V * mb);
-    let products = memory.take(rows * columns * mb);
-    let m_matrices = memory.take(P::K * P::O * mb);
-    let oil_linear = memory.take(P::O * mb);
-    let system = memory.take((P::K * P::O + 1) * mb);
-    let s_vinegar = memory.take(P::K * P::V_BYTES);
+    b.vectorize(
+        #[inline(always)]
+        || {
+            for (vo, oil) in vo.chunks_exact_mut(rows).zip(oil.chunks_exact(P::O)) {
+                vo[P::K..].copy_from_slice(oil);
+            }
+            for (l, oil_t) in oil_t.chunks_exact_mut(P::V_BYTES).enumerate() {
+                let column = &mut v[..P::V];
+                for (element, oil) in column.iter_mut().zip(oil.chunks_exact(P::O)) {
+                    *element = oil[l];
+                }
+                packed::encode(column, oil_t);
+            }
+            if P::LINEAR {
+                packed::transpose::<P>((1, P::V), (lambda, P::N), (&mut t_matrix[P::K * mb..], columns));
+            }
+        },
+    );
 
     for ctr in 0..samples.min(256) {
         // Step 2: vinegar and randomizer.
@@ -150,13 +152,18 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
             b.shake256(&[&[digest, salt, seed_sk, &[ctr as u8]]], &mut [vinegar]);
         }
         let (v_bytes, r_bytes) = vinegar.split_at(P::K * P::V_BYTES);
-        for (i, (v, bytes)) in v.chunks_exact_mut(P::V).zip(v_bytes.chunks_exact(P::V_BYTES)).enumerate() {
-            packed::decode(bytes, v);
-            for (vo, &element) in vo.chunks_exact_mut(rows).zip(&*v) {
-                vo[i] = element;
-            }
-        }
-        packed::decode(r_bytes, r);
+        b.vectorize(
+            #[inline(always)]
+            || {
+                for (i, (v, bytes)) in v.chunks_exact_mut(P::V).zip(v_bytes.chunks_exact(P::V_BYTES)).enumerate() {
+                    packed::decode(bytes, v);
+                    for (vo, &element) in vo.chunks_exact_mut(rows).zip(&*v) {
+                        vo[i] = element;
+                    }
+                }
+                packed::decode(r_bytes, r);
+            },
+        );
 
         // V P1, and the first time with a compact key O^T P1, which gives Q.
         if ctr > 0 {
@@ -185,7 +192,10 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
         let (vinegar_products, oil_products) = products.split_at(P::K * columns * mb);
 
         // M = V Q + N'.
-        packed::transpose::<P>((P::O, P::K), (oil_products, columns), (m_matrices, P::O));
+        b.vectorize(
+            #[inline(always)]
+            || packed::transpose::<P>((P::O, P::K), (oil_products, columns), (m_matrices, P::O)),
+        );
         let v_rows = Coefficients::new(vo.elements(), rows, P::K);
         b.left_product(v_rows, Rows::full(q, P::V, P::O * mb), m_matrices, P::O * mb);
 
@@ -214,12 +224,17 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
         s_vinegar.copy_from_slice(v_bytes);
         transpose_elements(x, P::O, r);
         b.left_product(Coefficients::new(r, P::K, P::K), Rows::full(oil_t, P::O, P::V_BYTES), s_vinegar, P::V_BYTES);
-        for (i, s) in s.chunks_exact_mut(P::N).enumerate() {
-            let (vinegar, oil) = s.split_at_mut(P::V);
-            packed::decode(&s_vinegar[i * P::V_BYTES..], vinegar);
-            oil.copy_from_slice(&x[i * P::O..][..P::O]);
-        }
-        packed::encode(s, s_bytes);
+        b.vectorize(
+            #[inline(always)]
+            || {
+                for (i, s) in s.chunks_exact_mut(P::N).enumerate() {
+                    let (vinegar, oil) = s.split_at_mut(P::V);
+                    packed::decode(&s_vinegar[i * P::V_BYTES..], vinegar);
+                    oil.copy_from_slice(&x[i * P::O..][..P::O]);
+                }
+                packed::encode(s, s_bytes);
+            },
+        );
         // The signature.
         ct::public(s_bytes);
         return Ok(signature);
