@@ -84,7 +84,7 @@ struct Tile<'a> {
 impl Tile<'_> {
     /// Adds the product of a group of `PAIRS` pairs of rows of X, the last one perhaps without its second, to a column
     /// of `W` registers.
-    #[inline]
+    #[inline(never)]
     #[target_feature(enable = "avx2")]
     fn add_product<const PAIRS: usize, const W: usize>(
         &self,
