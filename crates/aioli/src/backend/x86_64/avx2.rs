@@ -93,26 +93,11 @@ impl Tile<'_> {
         out: &mut [u8],
         stride: usize,
     ) {
-        let (bytes, step, row_bytes) = (self.rows.bytes(), self.rows.step(), self.rows.row_bytes());
+        let (rows, step, row_bytes) = (self.rows, self.rows.step(), self.rows.row_bytes());
         let nibbles = _mm256_set1_epi8(15);
         let mut low = [[_mm256_setzero_si256(); W]; PAIRS];
         let mut high = low;
-        let mut start = self.first * step;
-        // Wraps where the tile begins before the row; what is read then begins in the row above.
-        let mut at = (self.rows.offset(self.first) + self.column).wrapping_sub(start);
-        for tables in tables.as_chunks::<PAIRS>().0 {
-            let tile: [__m256i; W] = if start <= self.column {
-                core::array::from_fn(|w| load(bytes, at + w * TILE))
-            } else {
-                let gap = start - self.column;
-                if gap >= W * TILE {
-                    break;
-                }
-                core::array::from_fn(|w| {
-                    let begun = from(gap.saturating_sub(w * TILE).min(TILE));
-                    _mm256_and_si256(load(bytes, at.wrapping_add(w * TILE)), begun)
-                })
-            };
+        let mut add_row = |tables: &[Table; PAIRS], tile: [__m256i; W]| {
             let tile_low = tile.map(|tile| _mm256_and_si256(tile, nibbles));
             let tile_high = tile.map(|tile| _mm256_and_si256(_mm256_srli_epi16::<4>(tile), nibbles));
             for p in 0..PAIRS {
@@ -122,8 +107,34 @@ impl Tile<'_> {
                     high[p][w] = _mm256_xor_si256(high[p][w], _mm256_shuffle_epi8(table, tile_high[w]));
                 }
             }
-            at = at.wrapping_add(row_bytes - start).wrapping_sub(step);
-            start += step;
+        };
+        let tables = tables.as_chunks::<PAIRS>().0;
+        assert!(self.column + W * TILE <= row_bytes && self.first + tables.len() <= rows.count(), "shape of a tile");
+        // Rows that begin at or left of the tile, rows that begin within it.
+        let begun = self.column.checked_div(step).map_or(rows.count(), |row| row + 1).saturating_sub(self.first);
+        let (whole, cut) = tables.split_at(begun.min(tables.len()));
+        let mut at =
+            rows.bytes().as_ptr().wrapping_add((rows.offset(self.first) + self.column).wrapping_sub(self.first * step));
+        let mut advance = row_bytes - self.first * step;
+        for tables in whole {
+            // SAFETY: the tile lies within this row.
+            let tile = core::array::from_fn(|w| unsafe { _mm256_loadu_si256(at.wrapping_add(w * TILE).cast()) });
+            add_row(tables, tile);
+            advance -= step;
+            at = at.wrapping_add(advance);
+        }
+        for (i, tables) in (self.first + whole.len()..).zip(cut) {
+            let gap = i * step - self.column;
+            if gap >= W * TILE {
+                break;
+            }
+            // What is read left of the row belongs to the row above.
+            let at = rows.offset(i) - gap;
+            let tile = core::array::from_fn(|w| {
+                let begun = from(gap.saturating_sub(w * TILE).min(TILE));
+                _mm256_and_si256(load(rows.bytes(), at + w * TILE), begun)
+            });
+            add_row(tables, tile);
         }
         for w in 0..W {
             let column = self.column + w * TILE;
