@@ -33,6 +33,9 @@ pub trait Backend: Copy + Send + Sync + 'static {
     /// The name under which measurements know it.
     const NAME: &'static str;
 
+    /// Bytes of a vector register: what [`vectorize`](Self::vectorize)d code has whole multiples of where it can choose.
+    const REGISTER: usize = 16;
+
     /// `out += X R`: the product of a small dense matrix from the left with a matrix of m-vectors.
     ///
     /// X has at most [`MAX_ROWS`] rows and as many columns as `rows` has rows. For each row r of X, the
@@ -48,6 +51,17 @@ pub trait Backend: Copy + Send + Sync + 'static {
     /// With a zero `iv` that is counter mode from block `first` on. The last block is cut to the length of `out`.
     /// Nothing is secret.
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]);
+
+    /// SHAKE256 of each input, the concatenation of its parts, into all of the output in the same place.
+    ///
+    /// Inputs have at most 271 bytes. Several at a time may cost what one costs.
+    ///
+    /// Secret: what inputs and outputs hold. Public: their lengths.
+    fn shake256(self, inputs: &[&[&[u8]]], outputs: &mut [&mut [u8]]) {
+        for (parts, output) in inputs.iter().zip(outputs) {
+            crate::xof::shake256(parts, output);
+        }
+    }
 
     /// Solves `A x = y` with the free variables zero; returns 1, or 0 if the rank of A is below m.
     ///

@@ -71,7 +71,7 @@ pub mod in_place {
 
     /// What [`sign`] needs beside the window, in bytes.
     pub const fn sign_memory<P: ParameterSet>() -> usize {
-        signing::sign_memory::<P>()
+        signing::sign_memory::<P>(false)
     }
 
     /// What [`verify`] needs beside the window, in bytes.
@@ -303,7 +303,7 @@ mod with_alloc {
             samples: u16,
         ) -> Result<Signature<P>, Error> {
             let request = Request::new::<P>(key.as_ref(), digest, randomizer, samples)?;
-            memory::with(P::P_BYTES, signing::sign_memory::<P>(), |window, memory| {
+            memory::with(P::P_BYTES, signing::sign_memory::<P>(false), |window, memory| {
                 signing::sign::<P, B>(b, &request, SecretMap::Compact(window), memory).map(Signature::from_bytes)
             })
         }
@@ -322,7 +322,7 @@ mod with_alloc {
         ) -> Result<Signature<P>, Error> {
             let request = Request::new::<P>(key.key.as_ref(), digest, randomizer, samples)?;
             let secret = SecretMap::Expanded { oil: &key.oil, p1_q: &key.p1_q };
-            memory::with(0, signing::sign_memory::<P>(), |_, memory| {
+            memory::with(0, signing::sign_memory::<P>(true), |_, memory| {
                 signing::sign::<P, B>(b, &request, secret, memory).map(Signature::from_bytes)
             })
         }
@@ -338,7 +338,8 @@ mod with_alloc {
             digest: &MessageDigest<P>,
             signature: &Signature<P>,
         ) -> Result<(), Error> {
-            memory::with(P::P_BYTES, verifying::verify_memory::<P>(), |window, memory| {
+            memory::with(P::P_BYTES.next_multiple_of(64) + verifying::verify_memory::<P>(), 0, |memory, _| {
+                let (window, memory) = memory.split_at_mut(P::P_BYTES.next_multiple_of(64));
                 let p = PublicMap::from_seed(b, key.seed(), window);
                 accept(verifying::verify::<P, B>(b, key.as_ref(), p, digest.as_ref(), signature.as_ref(), memory))
             })
@@ -355,7 +356,7 @@ mod with_alloc {
             digest: &MessageDigest<P>,
             signature: &Signature<P>,
         ) -> Result<(), Error> {
-            memory::with(0, verifying::verify_memory::<P>(), |_, memory| {
+            memory::with(verifying::verify_memory::<P>(), 0, |memory, _| {
                 let (public_key, p) = (key.key.as_ref(), PublicMap::from_memory(&key.p));
                 accept(verifying::verify::<P, B>(b, public_key, p, digest.as_ref(), signature.as_ref(), memory))
             })

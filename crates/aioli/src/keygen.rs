@@ -9,25 +9,24 @@ use crate::memory::Memory;
 use crate::packed::{self, Coefficients, Rows};
 use crate::params::{ByteArray, PUBLIC_SEED_BYTES, ParameterSet};
 use crate::public_map::PublicMap;
-use crate::xof::shake256;
 
-/// What a secret seed determines at once: `seed_pk`, and O as V rows of O elements, one a byte.
-///
-/// `oil` is secret, and so is `packed`, `PUBLIC_SEED_BYTES + O_BYTES` of working memory.
-pub(crate) fn secret_seeds(seed_sk: &[u8], packed: &mut [u8], oil: &mut [u8]) -> [u8; PUBLIC_SEED_BYTES] {
-    ct::secret(seed_sk);
-    shake256(&[seed_sk], packed);
-    let mut seed_pk = [0; PUBLIC_SEED_BYTES];
-    seed_pk.copy_from_slice(&packed[..PUBLIC_SEED_BYTES]);
+/// Bytes of what a secret seed determines at once, the hash of it: `seed_pk` and then O, packed.
+pub(crate) const fn seeds_bytes<P: ParameterSet>() -> usize {
+    PUBLIC_SEED_BYTES + P::O_BYTES
+}
+
+/// Takes the hash of a secret seed apart: returns `seed_pk`, and writes O as V rows of O elements, one a byte.
+pub(crate) fn split_seeds(hash: &mut [u8], oil: &mut [u8]) -> [u8; PUBLIC_SEED_BYTES] {
+    let (seed_pk, packed_oil) = hash.split_first_chunk_mut().expect("a hash begins with the public seed");
     // Part of the public key, and AES may look up what it likes by it.
-    ct::public(&mut seed_pk);
-    packed::decode(&packed[PUBLIC_SEED_BYTES..], oil);
-    seed_pk
+    ct::public(seed_pk);
+    packed::decode(packed_oil, oil);
+    *seed_pk
 }
 
 /// Secret working memory of [`keygen`].
 pub(crate) const fn keygen_memory<P: ParameterSet>() -> usize {
-    PUBLIC_SEED_BYTES + P::O_BYTES + P::V * P::O + (2 * P::O * P::V + P::O * P::O) * P::M_BYTES
+    seeds_bytes::<P>() + P::V * P::O + (2 * P::O * P::V + P::O * P::O) * P::M_BYTES
 }
 
 /// The compact public key of a secret seed (specification, "CompactKeyGen").
@@ -38,8 +37,10 @@ pub(crate) fn keygen<P: ParameterSet, B: Backend>(
     memory: &mut [u8],
 ) -> P::PublicKeyBytes {
     let mut memory = Memory::new(memory);
-    let oil = memory.take(P::V * P::O);
-    let seed_pk = secret_seeds(seed_sk, memory.take(PUBLIC_SEED_BYTES + P::O_BYTES), oil);
+    let (seeds, oil) = (memory.take(seeds_bytes::<P>()), memory.take(P::V * P::O));
+    ct::secret(seed_sk);
+    b.shake256(&[&[seed_sk]], &mut [seeds]);
+    let seed_pk = split_seeds(seeds, oil);
     let oil = Coefficients::new(oil, P::O, P::O);
     let mut p = PublicMap::<P>::from_seed(b, &seed_pk, window);
 
@@ -76,7 +77,7 @@ pub(crate) fn keygen<P: ParameterSet, B: Backend>(
 /// Secret working memory of [`expand_sk`].
 #[cfg(feature = "alloc")]
 pub(crate) const fn expand_sk_memory<P: ParameterSet>() -> usize {
-    PUBLIC_SEED_BYTES + P::O_BYTES + P::O * P::V * P::M_BYTES
+    seeds_bytes::<P>() + P::O * P::V * P::M_BYTES
 }
 
 /// Expands a secret key (specification, "ExpandSK"): O into `oil`, P1 and then Q into `p1_q`.
@@ -91,7 +92,10 @@ pub(crate) fn expand_sk<P: ParameterSet, B: Backend>(
     memory: &mut [u8],
 ) {
     let mut memory = Memory::new(memory);
-    let seed_pk = secret_seeds(seed_sk, memory.take(PUBLIC_SEED_BYTES + P::O_BYTES), oil);
+    let seeds = memory.take(seeds_bytes::<P>());
+    ct::secret(seed_sk);
+    b.shake256(&[&[seed_sk]], &mut [seeds]);
+    let seed_pk = split_seeds(seeds, oil);
     crate::public_map::expand_p(b, &seed_pk, p1_q);
     let (p1, q) = p1_q.split_at_mut(P::P1_BYTES);
     let oil_p1 = memory.take(P::O * P::V * P::M_BYTES);

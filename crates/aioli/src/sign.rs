@@ -7,15 +7,14 @@
 use crate::Error;
 use crate::backend::Backend;
 use crate::ct;
-use crate::keygen::secret_seeds;
+use crate::keygen::{seeds_bytes, split_seeds};
 use crate::memory::Memory;
 use crate::message::MessageDigest;
 use crate::packed::{self, Coefficients, Rows};
-use crate::params::{ByteArray, PUBLIC_SEED_BYTES, ParameterSet};
+use crate::params::{ByteArray, ParameterSet};
 use crate::public_map::PublicMap;
-use crate::verify::{lambda_bytes, t_columns, target};
+use crate::verify::{lambda_bytes, t_columns, target, target_bytes};
 use crate::whip;
-use crate::xof::shake256;
 
 /// What signing needs of a secret key.
 pub(crate) enum SecretMap<'a> {
@@ -57,17 +56,16 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Secret working memory of [`sign`]; must be zero.
-pub(crate) const fn sign_memory<P: ParameterSet>() -> usize {
+/// Secret working memory of [`sign`], with an expanded key or without; must be zero.
+pub(crate) const fn sign_memory<P: ParameterSet>(expanded: bool) -> usize {
     let rows = P::K + P::O;
-    let seeds = PUBLIC_SEED_BYTES + P::O_BYTES + P::V * P::O;
     let vinegar = P::K * P::V_BYTES + P::R_BYTES;
+    let own = if expanded { 0 } else { seeds_bytes::<P>() + P::V * P::O + 2 * P::V * P::O * P::M_BYTES };
     let elements = P::V * rows + P::K * P::V + 2 * P::K * P::O + P::K * P::N;
     let packed_s = P::O * P::V_BYTES + P::K * P::V_BYTES;
-    let q = P::V * P::O;
-    let products = rows * P::V + P::V * t_columns::<P>() + rows * t_columns::<P>() + P::K * P::O;
+    let products = P::K * P::V + P::V * t_columns::<P>() + rows * t_columns::<P>() + P::K * P::O;
     let system = P::O + P::K * P::O + 1;
-    seeds + vinegar + elements + packed_s + lambda_bytes::<P>() + (q + products + system + 1) * P::M_BYTES
+    own + vinegar + target_bytes::<P>() + elements + packed_s + lambda_bytes::<P>() + (products + system) * P::M_BYTES
 }
 
 /// Signs; returns the signature.
@@ -86,70 +84,86 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
     let Request { seed_sk, digest, randomizer, samples } = *request;
     ct::secret(seed_sk);
 
+    // Step 1: the salt. From it follow the target with the linear map, and the first vinegar sample.
+    let mut signature = P::SignatureBytes::ZERO;
+    let (s_bytes, salt) = signature.as_mut().split_at_mut(P::SIGNATURE_BYTES - P::SALT_BYTES);
+    b.shake256(&[&[digest, randomizer, seed_sk]], &mut [salt]);
+    // Part of the signature.
+    ct::public(salt);
+    // The matrices first: their rows are whole cache lines in some sets, and memory begins at one.
+    let own = |length| if matches!(secret, SecretMap::Compact(_)) { length } else { 0 };
+    let vp1 = memory.take((P::K + own(P::O)) * P::V * mb);
+    // T, with lambda as its last column.
+    let (t_matrix, products) = (memory.take(P::V * columns * mb), memory.take(rows * columns * mb));
+    // Q, in the expanded key or here; it is known after the first pass over P1.
+    let own_q = memory.take(own(P::V * P::O * mb));
+    let mut own_q_known = false;
+    let (m_matrices, oil_linear) = (memory.take(P::K * P::O * mb), memory.take(P::O * mb));
+    let system = memory.take((P::K * P::O + 1) * mb);
+
+    let (hash, vinegar) = (memory.take(target_bytes::<P>()), memory.take(P::K * P::V_BYTES + P::R_BYTES));
+    let (target_input, vinegar_input): (&[&[u8]], &[&[u8]]) = (&[digest, salt], &[digest, salt, seed_sk, &[0]]);
     let seed_pk;
     let (oil, mut p, known_q): (_, _, Option<&[u8]>) = match secret {
         SecretMap::Compact(window) => {
-            let oil = memory.take(P::V * P::O);
-            seed_pk = secret_seeds(seed_sk, memory.take(PUBLIC_SEED_BYTES + P::O_BYTES), oil);
+            let (seeds, oil) = (memory.take(seeds_bytes::<P>()), memory.take(P::V * P::O));
+            b.shake256(&[target_input, vinegar_input, &[seed_sk]], &mut [hash, vinegar, seeds]);
+            seed_pk = split_seeds(seeds, oil);
             (&*oil, PublicMap::<P>::from_seed(b, &seed_pk, window), None)
         }
         #[cfg(feature = "alloc")]
         // Of P2, whose place Q has taken, nothing is asked then.
-        SecretMap::Expanded { oil, p1_q } => (oil, PublicMap::from_memory(p1_q), Some(&p1_q[P::P1_BYTES..])),
+        SecretMap::Expanded { oil, p1_q } => {
+            b.shake256(&[target_input, vinegar_input], &mut [hash, vinegar]);
+            (oil, PublicMap::from_memory(p1_q), Some(&p1_q[P::P1_BYTES..]))
+        }
     };
-    // Q, in the expanded key or here; it is known after the first pass over P1.
-    let own_q = memory.take(if known_q.is_none() { P::V * P::O * mb } else { 0 });
-    let mut own_q_known = false;
 
-    // Step 1: the salt, the target and the linear map.
-    let mut signature = P::SignatureBytes::ZERO;
-    let (s_bytes, salt) = signature.as_mut().split_at_mut(P::SIGNATURE_BYTES - P::SALT_BYTES);
-    shake256(&[digest, randomizer, seed_sk], salt);
-    // Part of the signature; t and lambda follow from it.
-    ct::public(salt);
-    let (t, lambda) = (memory.take(mb), memory.take(lambda_bytes::<P>()));
-    target::<P, B>(b, digest, salt, t, lambda);
+    // t and lambda follow from the salt.
+    let lambda = memory.take(lambda_bytes::<P>());
+    let t = target::<P, B>(b, hash, lambda);
 
     // [V; O^T], transposed: the coefficients that belong to one vinegar variable together. And O^T as packed rows.
     let (vo, oil_t) = (memory.take(P::V * rows), memory.take(P::O * P::V_BYTES));
-    for (vo, oil) in vo.chunks_exact_mut(rows).zip(oil.chunks_exact(P::O)) {
-        vo[P::K..].copy_from_slice(oil);
-    }
-    let v = memory.take(P::K * P::V);
-    for (l, oil_t) in oil_t.chunks_exact_mut(P::V_BYTES).enumerate() {
-        let column = &mut v[..P::V];
-        for (element, oil) in column.iter_mut().zip(oil.chunks_exact(P::O)) {
-            *element = oil[l];
-        }
-        packed::encode(column, oil_t);
-    }
-
-    // T, with lambda as its last column.
-    let t_matrix = memory.take(P::V * columns * mb);
-    if P::LINEAR {
-        packed::transpose::<P>((1, P::V), (lambda, P::N), (&mut t_matrix[P::K * mb..], columns));
-    }
-
-    let stream = memory.take(P::K * P::V_BYTES + P::R_BYTES);
+    let (v, s_vinegar) = (memory.take(P::K * P::V), memory.take(P::K * P::V_BYTES));
     let (r, x, s) = (memory.take(P::K * P::O), memory.take(P::K * P::O), memory.take(P::K * P::N));
-    let vp1 = memory.take(if known_q.is_none() { rows } else { P::K } * P::V * mb);
-    let products = memory.take(rows * columns * mb);
-    let m_matrices = memory.take(P::K * P::O * mb);
-    let oil_linear = memory.take(P::O * mb);
-    let system = memory.take((P::K * P::O + 1) * mb);
-    let s_vinegar = memory.take(P::K * P::V_BYTES);
+    b.vectorize(
+        #[inline(always)]
+        || {
+            for (vo, oil) in vo.chunks_exact_mut(rows).zip(oil.chunks_exact(P::O)) {
+                vo[P::K..].copy_from_slice(oil);
+            }
+            for (l, oil_t) in oil_t.chunks_exact_mut(P::V_BYTES).enumerate() {
+                let column = &mut v[..P::V];
+                for (element, oil) in column.iter_mut().zip(oil.chunks_exact(P::O)) {
+                    *element = oil[l];
+                }
+                packed::encode(column, oil_t);
+            }
+            if P::LINEAR {
+                packed::transpose::<P>((1, P::V), (lambda, P::N), (&mut t_matrix[P::K * mb..], columns));
+            }
+        },
+    );
 
     for ctr in 0..samples.min(256) {
         // Step 2: vinegar and randomizer.
-        shake256(&[digest, salt, seed_sk, &[ctr as u8]], stream);
-        let (v_bytes, r_bytes) = stream.split_at(P::K * P::V_BYTES);
-        for (i, (v, bytes)) in v.chunks_exact_mut(P::V).zip(v_bytes.chunks_exact(P::V_BYTES)).enumerate() {
-            packed::decode(bytes, v);
-            for (vo, &element) in vo.chunks_exact_mut(rows).zip(&*v) {
-                vo[i] = element;
-            }
+        if ctr > 0 {
+            b.shake256(&[&[digest, salt, seed_sk, &[ctr as u8]]], &mut [vinegar]);
         }
-        packed::decode(r_bytes, r);
+        let (v_bytes, r_bytes) = vinegar.split_at(P::K * P::V_BYTES);
+        b.vectorize(
+            #[inline(always)]
+            || {
+                for (i, (v, bytes)) in v.chunks_exact_mut(P::V).zip(v_bytes.chunks_exact(P::V_BYTES)).enumerate() {
+                    packed::decode(bytes, v);
+                    for (vo, &element) in vo.chunks_exact_mut(rows).zip(&*v) {
+                        vo[i] = element;
+                    }
+                }
+                packed::decode(r_bytes, r);
+            },
+        );
 
         // V P1, and the first time with a compact key O^T P1, which gives Q.
         if ctr > 0 {
@@ -178,7 +192,10 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
         let (vinegar_products, oil_products) = products.split_at(P::K * columns * mb);
 
         // M = V Q + N'.
-        packed::transpose::<P>((P::O, P::K), (oil_products, columns), (m_matrices, P::O));
+        b.vectorize(
+            #[inline(always)]
+            || packed::transpose::<P>((P::O, P::K), (oil_products, columns), (m_matrices, P::O)),
+        );
         let v_rows = Coefficients::new(vo.elements(), rows, P::K);
         b.left_product(v_rows, Rows::full(q, P::V, P::O * mb), m_matrices, P::O * mb);
 
@@ -207,12 +224,17 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
         s_vinegar.copy_from_slice(v_bytes);
         transpose_elements(x, P::O, r);
         b.left_product(Coefficients::new(r, P::K, P::K), Rows::full(oil_t, P::O, P::V_BYTES), s_vinegar, P::V_BYTES);
-        for (i, s) in s.chunks_exact_mut(P::N).enumerate() {
-            let (vinegar, oil) = s.split_at_mut(P::V);
-            packed::decode(&s_vinegar[i * P::V_BYTES..], vinegar);
-            oil.copy_from_slice(&x[i * P::O..][..P::O]);
-        }
-        packed::encode(s, s_bytes);
+        b.vectorize(
+            #[inline(always)]
+            || {
+                for (i, s) in s.chunks_exact_mut(P::N).enumerate() {
+                    let (vinegar, oil) = s.split_at_mut(P::V);
+                    packed::decode(&s_vinegar[i * P::V_BYTES..], vinegar);
+                    oil.copy_from_slice(&x[i * P::O..][..P::O]);
+                }
+                packed::encode(s, s_bytes);
+            },
+        );
         // The signature.
         ct::public(s_bytes);
         return Ok(signature);

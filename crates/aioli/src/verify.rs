@@ -8,23 +8,21 @@ use crate::packed::{self, Coefficients, Rows};
 use crate::params::{PUBLIC_SEED_BYTES, ParameterSet};
 use crate::public_map::PublicMap;
 use crate::whip;
-use crate::xof::shake256;
 
-/// Computes t (packed, `M_BYTES`) and, in round 3, lambda_0 .. lambda_{n-1} (packed, `N * M_BYTES`) from D and salt
-/// (MAYO.md, "The target and, in round 3, the linear map").
-pub(crate) fn target<P: ParameterSet, B: Backend>(b: B, digest: &[u8], salt: &[u8], t: &mut [u8], lambda: &mut [u8]) {
-    let mut stream = [0; MAX_M_BYTES + 32];
-    let stream = &mut stream[..if P::LINEAR { P::M_BYTES + 32 } else { P::M_BYTES }];
-    shake256(&[digest, salt], stream);
-    t.copy_from_slice(&stream[..P::M_BYTES]);
-    if P::LINEAR {
-        let (key_and_iv, _) = stream[P::M_BYTES..].as_chunks();
-        b.aes128_ctr(&key_and_iv[0], &key_and_iv[1], 0, lambda);
-    }
+/// Bytes of SHAKE256 of D and salt that the scheme uses: t, packed, and in round 3 a key and a first block.
+pub(crate) const fn target_bytes<P: ParameterSet>() -> usize {
+    if P::LINEAR { P::M_BYTES + 32 } else { P::M_BYTES }
 }
 
-/// The longest m-vector of any set.
-const MAX_M_BYTES: usize = 71;
+/// Splits SHAKE256 of D and salt: returns t, and in round 3 computes lambda_0 .. lambda_{n-1}, packed (MAYO.md, "The
+/// target and, in round 3, the linear map").
+pub(crate) fn target<'h, P: ParameterSet, B: Backend>(b: B, hash: &'h [u8], lambda: &mut [u8]) -> &'h [u8] {
+    let (t, linear) = hash.split_at(P::M_BYTES);
+    if let [key, iv] = linear.as_chunks().0 {
+        b.aes128_ctr(key, iv, 0, lambda);
+    }
+    t
+}
 
 /// Bytes of lambda.
 pub(crate) const fn lambda_bytes<P: ParameterSet>() -> usize {
@@ -36,10 +34,11 @@ pub(crate) const fn t_columns<P: ParameterSet>() -> usize {
     if P::LINEAR { P::K + 1 } else { P::K }
 }
 
-/// Working memory of [`verify`]; must be zero.
+/// Working memory of [`verify`], of any content: nothing in it is secret.
 pub(crate) const fn verify_memory<P: ParameterSet>() -> usize {
     let elements = 2 * P::K * P::N;
-    elements + lambda_bytes::<P>() + (P::K * P::N + (P::N + P::K) * t_columns::<P>() + 2) * P::M_BYTES
+    let products = P::K * P::N + (P::N + P::K) * t_columns::<P>();
+    elements + target_bytes::<P>() + lambda_bytes::<P>() + (products + 1) * P::M_BYTES
 }
 
 /// Whether `signature` is one of the message with this digest, W(s) = t.
@@ -56,30 +55,39 @@ pub(crate) fn verify<P: ParameterSet, B: Backend>(
     if !(P::N * P::K).is_multiple_of(2) && s_bytes[s_bytes.len() - 1] >> 4 != 0 {
         return false;
     }
-    let (t, lambda) = (memory.take(P::M_BYTES), memory.take(lambda_bytes::<P>()));
-    target::<P, B>(b, digest, salt, t, lambda);
+    // The matrices first: their rows are whole cache lines in some sets, and memory begins at one.
+    let columns = t_columns::<P>();
+    let (stride, right) = (P::N * P::M_BYTES, P::V * P::M_BYTES);
+    let (sp, t_matrix) = (memory.take(P::K * stride), memory.take(P::N * columns * P::M_BYTES));
+    let products = memory.take(P::K * columns * P::M_BYTES);
+    sp.fill(0);
+    products.fill(0);
+    let (hash, lambda) = (memory.take(target_bytes::<P>()), memory.take(lambda_bytes::<P>()));
+    b.shake256(&[&[digest, salt]], &mut [hash]);
+    let t = target::<P, B>(b, hash, lambda);
 
     // S^T: the coefficients that belong to one variable together.
     let (elements, s) = (memory.take(P::K * P::N), memory.take(P::N * P::K));
-    packed::decode(s_bytes, elements);
-    for (r, row) in elements.chunks_exact(P::N).enumerate() {
-        for (i, &element) in row.iter().enumerate() {
-            s[i * P::K + r] = element;
-        }
-    }
+    b.vectorize(
+        #[inline(always)]
+        || {
+            packed::decode(s_bytes, elements);
+            for (r, row) in elements.chunks_exact(P::N).enumerate() {
+                for (s, &element) in s.chunks_exact_mut(P::K).zip(row) {
+                    s[r] = element;
+                }
+            }
+        },
+    );
     let s = Coefficients::new(s, P::K, P::K);
 
     // S P, P = [[P1, P2], [0, P3]].
-    let sp = memory.take(P::K * P::N * P::M_BYTES);
-    let (stride, right) = (P::N * P::M_BYTES, P::V * P::M_BYTES);
     p.left_product_p1(b, s.columns_in(0..P::V), sp, stride);
     p.left_product_p2(b, s.columns_in(0..P::V), &mut sp[right..], stride);
     let p3 = Rows::upper(&public_key[PUBLIC_SEED_BYTES..], P::O, P::O * P::M_BYTES, P::M_BYTES).public();
     b.left_product(s.columns_in(P::V..P::N), p3, &mut sp[right..], stride);
 
     // u and Lambda(s_i) from S [T | lambda].
-    let columns = t_columns::<P>();
-    let t_matrix = memory.take(P::N * columns * P::M_BYTES);
     b.vectorize(
         #[inline(always)]
         || {
@@ -90,7 +98,6 @@ pub(crate) fn verify<P: ParameterSet, B: Backend>(
         },
     );
     let row_bytes = columns * P::M_BYTES;
-    let products = memory.take(P::K * row_bytes);
     b.left_product(s, Rows::full(t_matrix, P::N, row_bytes).public(), products, row_bytes);
 
     let w = memory.take(P::M_BYTES);

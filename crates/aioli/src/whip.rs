@@ -6,7 +6,6 @@
 //! `MAX_EXPONENT`, and `MAX_EXPONENT + 4 <= m`, so one fold is enough.
 
 use crate::backend::Backend;
-use crate::gf16;
 use crate::memory::wipe;
 use crate::params::ParameterSet;
 
@@ -20,12 +19,12 @@ impl Shifts {
     ///
     /// First all of them, then z times all of them: a shifted read right after the write would wait for it.
     #[inline(always)]
-    fn set<'a, P: ParameterSet>(shifts: &mut [Self], vectors: impl Iterator<Item = &'a [u8]>) {
+    fn set<'a, P: ParameterSet, B: Backend>(shifts: &mut [Self], vectors: impl Iterator<Item = &'a [u8]>) {
         for (shifts, vector) in shifts.iter_mut().zip(vectors) {
             shifts.0[0][PAD..][..P::M_BYTES].copy_from_slice(&vector[..P::M_BYTES]);
         }
         // One byte more than a vector, and zeros to a whole register.
-        let length = (P::M_BYTES + 1).next_multiple_of(16);
+        let length = (P::M_BYTES + 1).next_multiple_of(B::REGISTER);
         for Self([even, odd]) in shifts {
             let (here, before) = (&even[PAD..], &even[PAD - 1..]);
             for ((odd, here), before) in odd[PAD..][..length].iter_mut().zip(here).zip(before) {
@@ -43,32 +42,31 @@ impl Sum {
 
     /// Adds z^exponent times a vector. Exponents are public.
     #[inline(always)]
-    fn add<P: ParameterSet>(&mut self, vector: &Shifts, exponent: u8) {
+    fn add<P: ParameterSet, B: Backend>(&mut self, vector: &Shifts, exponent: u8) {
         let (bytes, odd) = (usize::from(exponent / 2), usize::from(exponent % 2));
-        let shifted = &vector.0[odd][PAD - bytes..][..wide::<P>()];
-        for (sum, byte) in self.0[..wide::<P>()].iter_mut().zip(shifted) {
+        let shifted = &vector.0[odd][PAD - bytes..][..wide::<P, B>()];
+        for (sum, byte) in self.0[..wide::<P, B>()].iter_mut().zip(shifted) {
             *sum ^= byte;
         }
     }
 
     /// The remainder modulo f, packed.
+    ///
+    /// From memory, at some distance after the sum was written there: it is read at other places than it was written.
     #[inline(always)]
     fn reduce<P: ParameterSet>(&self, out: &mut [u8]) {
-        // The coefficients from z^m on, after a zero byte for those that the shifts reach back to.
-        let mut high = [0; ABOVE + 1];
-        let above = wide::<P>() - P::M_BYTES;
-        high[1..][..above].copy_from_slice(&self.0[P::M_BYTES..wide::<P>()]);
-        let (here, before): ([u8; ABOVE], [u8; ABOVE]) = (array(&high[1..]), array(&high));
-        // Times f0 + f2 z^2; and times f1 + f3 z^2, of which z times is still to be taken.
-        let mut folded: [u8; ABOVE] = array(&self.0);
-        let mut odd = [0; ABOVE + 1];
+        let [f0, f1, f2, f3] = P::F_TAIL;
+        // The coefficients from z^m on, and those one and two bytes before, without the ones below z^m.
+        let high: &[u8; ABOVE] = array(&self.0[P::M_BYTES..]);
+        let before: &[u8; ABOVE] = array(&self.0[P::M_BYTES - 1..]);
+        let before_that: &[u8; ABOVE] = array(&self.0[P::M_BYTES - 2..]);
+        let mut folded: [u8; ABOVE] = *array(&self.0);
         for i in 0..ABOVE {
-            folded[i] ^= times(here[i], P::F_TAIL[0]) ^ times(before[i], P::F_TAIL[2]);
-            odd[i + 1] = times(here[i], P::F_TAIL[1]) ^ times(before[i], P::F_TAIL[3]);
-        }
-        let (here, before): ([u8; ABOVE], [u8; ABOVE]) = (array(&odd[1..]), array(&odd));
-        for i in 0..ABOVE {
-            folded[i] ^= here[i] << 4 ^ before[i] >> 4;
+            let (high, before, before_that) = (high[i], before[i] & FROM_1[i], before_that[i] & FROM_2[i]);
+            // Times f0 + f2 z^2, and z times that by f1 + f3 z^2, a nibble further on.
+            let odd = times(high, f1) ^ times(before, f3);
+            let odd_before = times(before, f1) ^ times(before_that, f3);
+            folded[i] ^= times(high, f0) ^ times(before, f2) ^ odd << 4 ^ odd_before >> 4;
         }
         let (low, rest) = out[..P::M_BYTES].split_at_mut(P::M_BYTES.min(ABOVE));
         low.copy_from_slice(&folded[..low.len()]);
@@ -76,31 +74,51 @@ impl Sum {
     }
 }
 
+/// All ones except in the first byte, and except in the first two.
+const FROM_1: [u8; ABOVE] = ones_from(1);
+const FROM_2: [u8; ABOVE] = ones_from(2);
+
+const fn ones_from(begin: usize) -> [u8; ABOVE] {
+    let mut mask = [0; ABOVE];
+    let mut i = begin;
+    while i < ABOVE {
+        mask[i] = 0xff;
+        i += 1;
+    }
+    mask
+}
+
 /// The first bytes, as an array.
 #[inline(always)]
-fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
-    *bytes.first_chunk().expect("no array is longer than its source")
+fn array<const N: usize>(bytes: &[u8]) -> &[u8; N] {
+    bytes.first_chunk().expect("no array is longer than its source")
 }
 
-/// Both elements of a byte times a constant.
+/// Both elements of a byte times a constant. In bytes throughout, for as many of them in a register as there can be.
 #[inline(always)]
 fn times(byte: u8, constant: u8) -> u8 {
-    (gf16::mul_word(gf16::multiples(u64::from(byte)), gf16::bit_masks(constant))) as u8
+    let double = |byte: u8| (byte & 0x77) << 1 ^ (byte >> 3 & 0x11) ^ (byte >> 3 & 0x11) << 1;
+    let doubled = double(byte);
+    let fourfold = double(doubled);
+    [byte, doubled, fourfold, double(fourfold)]
+        .into_iter()
+        .enumerate()
+        .fold(0, |sum, (i, multiple)| if constant >> i & 1 == 1 { sum ^ multiple } else { sum })
 }
 
-/// Bytes of an unreduced sum, in whole registers of the narrowest kind.
-const fn wide<P: ParameterSet>() -> usize {
-    (P::M_BYTES + P::MAX_EXPONENT / 2 + 1).next_multiple_of(16)
+/// Bytes of an unreduced sum, in whole registers.
+const fn wide<P: ParameterSet, B: Backend>() -> usize {
+    (P::M_BYTES + P::MAX_EXPONENT / 2 + 1).next_multiple_of(B::REGISTER)
 }
 
-/// The most that [`wide`] gives for any set.
-const WIDE: usize = 112;
+/// Room for an unreduced sum of any set, and for reading [`ABOVE`] bytes after its m-vector.
+const WIDE: usize = 71 + ABOVE;
 /// The most bytes from z^m on, in whole registers. The tail reaches no further into the result than they do themselves.
-const ABOVE: usize = 48;
+const ABOVE: usize = 64;
 /// Zeros before a vector: half the largest exponent, and one for the nibble shift.
 const PAD: usize = 40;
-/// A vector with all the zeros that a shifted read reaches.
-const PADDED: usize = PAD + WIDE;
+/// A vector with all the zeros that a shifted read reaches: 128 bytes are the most that [`wide`] gives for any set.
+const PADDED: usize = PAD + 128;
 
 /// W of the whipped map (MAYO.md, "The whipped map"), packed.
 ///
@@ -116,9 +134,9 @@ pub(crate) fn whip<P: ParameterSet, B: Backend>(b: B, products: &[u8], columns: 
             for (i, row) in products.chunks_exact(columns * P::M_BYTES).take(P::K).enumerate() {
                 // e is symmetric, so u_ij = u(i, j) + u(j, i) needs no sum of its own.
                 let exponents = &P::EXPONENTS[i * P::K..][..P::K];
-                Shifts::set::<P>(vectors, row.chunks_exact(P::M_BYTES));
+                Shifts::set::<P, B>(vectors, row.chunks_exact(P::M_BYTES));
                 for (vector, &exponent) in vectors.iter().zip(exponents.iter().chain([&exponents[0]])) {
-                    sum.add::<P>(vector, exponent);
+                    sum.add::<P, B>(vector, exponent);
                 }
             }
             sum.reduce::<P>(out);
@@ -138,19 +156,27 @@ pub(crate) fn system<P: ParameterSet, B: Backend>(b: B, m_matrices: &[u8], oil_l
         || {
             let mut vectors = [const { Shifts::ZERO }; MAX_K + 1];
             let vectors = &mut vectors[..if P::LINEAR { P::K + 1 } else { P::K }];
+            let mut sums = [const { Sum::ZERO }; MAX_K];
+            let sums = &mut sums[..P::K];
             for l in 0..P::O {
                 let rows = m_matrices.chunks_exact(P::O * P::M_BYTES).chain([oil_linear]);
-                Shifts::set::<P>(vectors, rows.map(|row| &row[l * P::M_BYTES..]));
-                for i in 0..P::K {
+                Shifts::set::<P, B>(vectors, rows.map(|row| &row[l * P::M_BYTES..]));
+                for (i, slot) in sums.iter_mut().enumerate() {
                     let mut sum = Sum::ZERO;
                     let exponents = &P::EXPONENTS[i * P::K..][..P::K];
                     for (vector, &exponent) in vectors.iter().zip(exponents.iter().chain([&exponents[0]])) {
-                        sum.add::<P>(vector, exponent);
+                        sum.add::<P, B>(vector, exponent);
                     }
+                    *slot = sum;
+                }
+                for (i, sum) in sums.iter().enumerate() {
                     sum.reduce::<P>(&mut columns[(i * P::O + l) * P::M_BYTES..]);
                 }
             }
             wipe_all(vectors);
+            for sum in sums {
+                wipe(&mut sum.0);
+            }
         },
     );
 }
@@ -167,6 +193,7 @@ const MAX_K: usize = 12;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gf16;
     use crate::{round2, round3};
 
     /// Multiplication by z, one coefficient at a time.
@@ -184,10 +211,10 @@ mod tests {
         let mut packed = vec![0; P::M_BYTES];
         crate::packed::encode(&expected, &mut packed);
         let mut vector = Shifts::ZERO;
-        Shifts::set::<P>(core::slice::from_mut(&mut vector), [packed.as_slice()].into_iter());
+        Shifts::set::<P, B>(core::slice::from_mut(&mut vector), [packed.as_slice()].into_iter());
         for exponent in 0..=P::MAX_EXPONENT {
             let mut sum = Sum::ZERO;
-            sum.add::<P>(&vector, exponent as u8);
+            sum.add::<P, B>(&vector, exponent as u8);
             let mut reduced = vec![0; P::M_BYTES];
             sum.reduce::<P>(&mut reduced);
             let mut elements = vec![0; P::M];

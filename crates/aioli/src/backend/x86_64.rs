@@ -6,6 +6,7 @@ mod avx2;
 mod gfni;
 mod gfni256;
 mod gfni512;
+mod keccak;
 mod solve_avx2;
 mod solve_gfni256;
 mod solve_gfni512;
@@ -52,9 +53,10 @@ backend!(
 
 /// The trait for one backend, its kernels given by path.
 macro_rules! delegate {
-    ($name:ident, $label:literal, left_product: $left_product:path, aes128_ctr: $aes128_ctr:path, solve: $solve:path) => {
+    ($name:ident, $label:literal, register: $register:literal, left_product: $left_product:path, aes128_ctr: $aes128_ctr:path, solve: $solve:path $(, shake256: $shake256:path)?) => {
         impl Backend for $name {
             const NAME: &'static str = $label;
+            const REGISTER: usize = $register;
 
             fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
                 // SAFETY: holding the token proves that this processor has the instructions.
@@ -70,6 +72,11 @@ macro_rules! delegate {
                     $aes128_ctr(key, iv, first, out);
                 }
             }
+
+            $(fn shake256(self, inputs: &[&[&[u8]]], outputs: &mut [&mut [u8]]) {
+                // SAFETY: holding the token proves that this processor has the instructions.
+                unsafe { $shake256(inputs, outputs) }
+            })?
 
             fn solve(self, columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
                 #[cfg(aioli_ct = "msan")]
@@ -92,6 +99,6 @@ macro_rules! delegate {
     };
 }
 
-delegate!(Avx2, "avx2", left_product: avx2::left_product, aes128_ctr: portable::aes128_ctr, solve: solve_avx2::solve);
-delegate!(Gfni256, "gfni256", left_product: gfni256::left_product, aes128_ctr: portable::aes128_ctr, solve: solve_gfni256::solve);
-delegate!(Gfni512, "gfni512", left_product: gfni512::left_product, aes128_ctr: aes::aes128_ctr, solve: solve_gfni512::solve);
+delegate!(Avx2, "avx2", register: 32, left_product: avx2::left_product, aes128_ctr: portable::aes128_ctr, solve: solve_avx2::solve);
+delegate!(Gfni256, "gfni256", register: 32, left_product: gfni256::left_product, aes128_ctr: portable::aes128_ctr, solve: solve_gfni256::solve);
+delegate!(Gfni512, "gfni512", register: 64, left_product: gfni512::left_product, aes128_ctr: aes::aes128_ctr, solve: solve_gfni512::solve, shake256: keccak::shake256);

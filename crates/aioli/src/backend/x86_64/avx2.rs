@@ -39,34 +39,38 @@ pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], 
         return portable::left_product(x, rows, out, stride);
     }
     let pairs = x.rows().div_ceil(2);
+    // Few accumulators leave room for two registers of the operand, which share the tables.
+    let width = if pairs <= 2 && row_bytes >= 2 * TILE { 2 * TILE } else { TILE };
     let mut scratch = [const { MaybeUninit::uninit() }; BLOCK * MAX_PAIRS];
     for first in (0..rows.count()).step_by(BLOCK) {
         let count = BLOCK.min(rows.count() - first);
         let tables = build_tables(x, first, count, &mut scratch);
         // Nothing of the block lies to the left of its first row.
-        let mut column = first * rows.step() / TILE * TILE;
+        let mut column = first * rows.step() / width * width;
         while column < row_bytes {
-            let tile = Tile { rows, first, column: column.min(row_bytes - TILE), new_from: column };
+            let tile = Tile { rows, first, column: column.min(row_bytes - width), new_from: column };
             for (group, pairs) in groups(pairs) {
                 let (tables, out) = (&tables[group * count..][..pairs * count], &mut out[2 * group * stride..]);
                 let x_rows = (x.rows() - 2 * group).min(2 * pairs);
                 match pairs {
-                    1 => tile.add_product::<1>(tables, x_rows, out, stride),
-                    2 => tile.add_product::<2>(tables, x_rows, out, stride),
-                    3 => tile.add_product::<3>(tables, x_rows, out, stride),
-                    4 => tile.add_product::<4>(tables, x_rows, out, stride),
-                    5 => tile.add_product::<5>(tables, x_rows, out, stride),
-                    _ => tile.add_product::<GROUP>(tables, x_rows, out, stride),
+                    1 if width > TILE => tile.add_product::<1, 2>(tables, x_rows, out, stride),
+                    1 => tile.add_product::<1, 1>(tables, x_rows, out, stride),
+                    2 if width > TILE => tile.add_product::<2, 2>(tables, x_rows, out, stride),
+                    2 => tile.add_product::<2, 1>(tables, x_rows, out, stride),
+                    3 => tile.add_product::<3, 1>(tables, x_rows, out, stride),
+                    4 => tile.add_product::<4, 1>(tables, x_rows, out, stride),
+                    5 => tile.add_product::<5, 1>(tables, x_rows, out, stride),
+                    _ => tile.add_product::<GROUP, 1>(tables, x_rows, out, stride),
                 }
             }
-            column += TILE;
+            column += width;
         }
         tables.fill(_mm_setzero_si128());
         zeroize::optimization_barrier(tables);
     }
 }
 
-/// A column of the operand, one register wide, in the rows of a block.
+/// A column of the operand, one or two registers wide, in the rows of a block.
 struct Tile<'a> {
     rows: Rows<'a>,
     /// The first row of the block.
@@ -78,46 +82,73 @@ struct Tile<'a> {
 }
 
 impl Tile<'_> {
-    /// Adds the product of a group of `PAIRS` pairs of rows of X, the last one perhaps without its second.
-    #[inline]
+    /// Adds the product of a group of `PAIRS` pairs of rows of X, the last one perhaps without its second, to a column
+    /// of `W` registers.
+    #[inline(never)]
     #[target_feature(enable = "avx2")]
-    fn add_product<const PAIRS: usize>(&self, tables: &[Table], x_rows: usize, out: &mut [u8], stride: usize) {
-        let (bytes, step, row_bytes) = (self.rows.bytes(), self.rows.step(), self.rows.row_bytes());
+    fn add_product<const PAIRS: usize, const W: usize>(
+        &self,
+        tables: &[Table],
+        x_rows: usize,
+        out: &mut [u8],
+        stride: usize,
+    ) {
+        let (rows, step, row_bytes) = (self.rows, self.rows.step(), self.rows.row_bytes());
         let nibbles = _mm256_set1_epi8(15);
-        let mut low = [_mm256_setzero_si256(); PAIRS];
+        let mut low = [[_mm256_setzero_si256(); W]; PAIRS];
         let mut high = low;
-        let mut start = self.first * step;
-        // Wraps where the tile begins before the row; what is read then begins in the row above.
-        let mut at = (self.rows.offset(self.first) + self.column).wrapping_sub(start);
-        for tables in tables.as_chunks::<PAIRS>().0 {
-            let tile = if start <= self.column {
-                load(bytes, at)
-            } else {
-                let gap = start - self.column;
-                if gap >= TILE {
-                    break;
-                }
-                _mm256_and_si256(load(bytes, at), from(gap))
-            };
-            let tile_low = _mm256_and_si256(tile, nibbles);
-            let tile_high = _mm256_and_si256(_mm256_srli_epi16::<4>(tile), nibbles);
+        let mut add_row = |tables: &[Table; PAIRS], tile: [__m256i; W]| {
+            let tile_low = tile.map(|tile| _mm256_and_si256(tile, nibbles));
+            let tile_high = tile.map(|tile| _mm256_and_si256(_mm256_srli_epi16::<4>(tile), nibbles));
             for p in 0..PAIRS {
                 let table = _mm256_broadcastsi128_si256(tables[p]);
-                low[p] = _mm256_xor_si256(low[p], _mm256_shuffle_epi8(table, tile_low));
-                high[p] = _mm256_xor_si256(high[p], _mm256_shuffle_epi8(table, tile_high));
+                for w in 0..W {
+                    low[p][w] = _mm256_xor_si256(low[p][w], _mm256_shuffle_epi8(table, tile_low[w]));
+                    high[p][w] = _mm256_xor_si256(high[p][w], _mm256_shuffle_epi8(table, tile_high[w]));
+                }
             }
-            at = at.wrapping_add(row_bytes - start).wrapping_sub(step);
-            start += step;
+        };
+        let tables = tables.as_chunks::<PAIRS>().0;
+        assert!(self.column + W * TILE <= row_bytes && self.first + tables.len() <= rows.count(), "shape of a tile");
+        // Rows that begin at or left of the tile, rows that begin within it.
+        let begun = self.column.checked_div(step).map_or(rows.count(), |row| row + 1).saturating_sub(self.first);
+        let (whole, cut) = tables.split_at(begun.min(tables.len()));
+        let mut at =
+            rows.bytes().as_ptr().wrapping_add((rows.offset(self.first) + self.column).wrapping_sub(self.first * step));
+        let mut advance = row_bytes - self.first * step;
+        for tables in whole {
+            // SAFETY: the tile lies within this row.
+            let tile = core::array::from_fn(|w| unsafe { _mm256_loadu_si256(at.wrapping_add(w * TILE).cast()) });
+            add_row(tables, tile);
+            advance -= step;
+            at = at.wrapping_add(advance);
         }
-        let new = from(self.new_from - self.column);
-        for p in 0..PAIRS {
-            let low_of_high = _mm256_slli_epi16::<4>(_mm256_and_si256(high[p], nibbles));
-            let first = _mm256_or_si256(_mm256_and_si256(low[p], nibbles), low_of_high);
-            let high_of_low = _mm256_and_si256(_mm256_srli_epi16::<4>(low[p]), nibbles);
-            let second = _mm256_or_si256(_mm256_andnot_si256(nibbles, high[p]), high_of_low);
-            add(&mut out[2 * p * stride + self.column..], _mm256_and_si256(first, new));
-            if 2 * p + 1 < x_rows {
-                add(&mut out[(2 * p + 1) * stride + self.column..], _mm256_and_si256(second, new));
+        for (i, tables) in (self.first + whole.len()..).zip(cut) {
+            let gap = i * step - self.column;
+            if gap >= W * TILE {
+                break;
+            }
+            // What is read left of the row belongs to the row above.
+            let at = rows.offset(i) - gap;
+            let tile = core::array::from_fn(|w| {
+                let begun = from(gap.saturating_sub(w * TILE).min(TILE));
+                _mm256_and_si256(load(rows.bytes(), at + w * TILE), begun)
+            });
+            add_row(tables, tile);
+        }
+        for w in 0..W {
+            let column = self.column + w * TILE;
+            let new = from(self.new_from.saturating_sub(column).min(TILE));
+            for p in 0..PAIRS {
+                let (low, high) = (low[p][w], high[p][w]);
+                let low_of_high = _mm256_slli_epi16::<4>(_mm256_and_si256(high, nibbles));
+                let first = _mm256_or_si256(_mm256_and_si256(low, nibbles), low_of_high);
+                let high_of_low = _mm256_and_si256(_mm256_srli_epi16::<4>(low), nibbles);
+                let second = _mm256_or_si256(_mm256_andnot_si256(nibbles, high), high_of_low);
+                add(&mut out[2 * p * stride + column..], _mm256_and_si256(first, new));
+                if 2 * p + 1 < x_rows {
+                    add(&mut out[(2 * p + 1) * stride + column..], _mm256_and_si256(second, new));
+                }
             }
         }
     }

@@ -25,6 +25,8 @@
 //! **Cost.** 30 + 12 `N` instructions for eight pivots and two columns right of their block, `N` registers a pair; 6 `N`
 //! for a pivot and another column of its block; up to 60 cycles of latency for each pivot.
 
+#![allow(clippy::needless_range_loop, reason = "registers are named by their indices, and bounds are constants")]
+
 use super::gfni::ROW_MAPS;
 use crate::memory::wipe;
 use core::arch::x86_64::*;
@@ -184,8 +186,8 @@ impl<const N: usize> Lookup<N> {
     #[target_feature(enable = "avx2")]
     fn of(&self, column: &[__m256i; N]) -> __m256i {
         let mut found = _mm256_shuffle_epi8(column[0], self.0[0]);
-        for (&column, &indices) in column.iter().zip(&self.0).skip(1) {
-            found = _mm256_or_si256(found, _mm256_shuffle_epi8(column, indices));
+        for n in 1..N {
+            found = _mm256_or_si256(found, _mm256_shuffle_epi8(column[n], self.0[n]));
         }
         _mm256_or_si256(found, _mm256_permute4x64_epi64::<0b01_00_11_10>(found))
     }
