@@ -43,50 +43,48 @@ use core::mem::MaybeUninit;
 
 /// See [`Backend::left_product`](crate::backend::Backend::left_product).
 pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
-    product(x, rows, out, stride);
+    product::<false>(x, rows, out, stride);
 }
 
 /// The same, with three-way XORs.
 #[target_feature(enable = "sha3")]
 pub(super) fn left_product_sha3(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
-    product(x, rows, out, stride);
+    product::<true>(x, rows, out, stride);
 }
 
 #[inline(always)]
-fn product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+fn product<const SHA3: bool>(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
     assert!(x.rows() <= MAX_ROWS && x.columns() == rows.count(), "shape of a left product");
     if rows.row_bytes() < REGISTER || x.rows() == 0 {
         return portable::left_product(x, rows, out, stride);
     }
     let pairs = x.rows().div_ceil(2);
-    let mut scratch = [const { MaybeUninit::uninit() }; BLOCK * MAX_PAIRS];
+    let mut scratch = [const { MaybeUninit::uninit() }; BLOCK / 2 * MAX_PAIRS];
     for first in (0..rows.count()).step_by(BLOCK) {
         let count = BLOCK.min(rows.count() - first);
         let tables = build_tables(x, first, count, &mut scratch);
-        let block = Block { rows, first, tables, x_rows: x.rows(), stride };
-        match (pairs, rows.row_bytes() / REGISTER) {
-            (1, 4..) => block.add_product::<1, 4>(out),
-            (1, 2..) => block.add_product::<1, 2>(out),
-            (1, _) => block.add_product::<1, 1>(out),
-            (2, 4..) => block.add_product::<2, 4>(out),
-            (2, 2..) => block.add_product::<2, 2>(out),
-            (2, _) => block.add_product::<2, 1>(out),
-            (3, 2..) => block.add_product::<3, 2>(out),
-            (3, _) => block.add_product::<3, 1>(out),
-            (4, 2..) => block.add_product::<4, 2>(out),
-            (4, _) => block.add_product::<4, 1>(out),
-            (5, 2..) => block.add_product::<5, 2>(out),
-            (5, _) => block.add_product::<5, 1>(out),
-            (6, 2..) => block.add_product::<6, 2>(out),
-            (6, _) => block.add_product::<6, 1>(out),
-            (7, _) => block.add_product::<7, 1>(out),
-            (8, _) => block.add_product::<8, 1>(out),
-            (9, _) => block.add_product::<9, 1>(out),
-            (10, _) => block.add_product::<10, 1>(out),
-            (11, _) => block.add_product::<11, 1>(out),
-            _ => block.add_product::<MAX_PAIRS, 1>(out),
+        let block = Block { rows, first, count, tables, x_rows: x.rows(), stride };
+        // Two registers wide where the accumulators leave room.
+        match (pairs, rows.row_bytes() >= 2 * REGISTER) {
+            (1, true) => block.add_product::<SHA3, 1, 2>(out),
+            (1, _) => block.add_product::<SHA3, 1, 1>(out),
+            (2, true) => block.add_product::<SHA3, 2, 2>(out),
+            (2, _) => block.add_product::<SHA3, 2, 1>(out),
+            (3, true) => block.add_product::<SHA3, 3, 2>(out),
+            (3, _) => block.add_product::<SHA3, 3, 1>(out),
+            (4, true) => block.add_product::<SHA3, 4, 2>(out),
+            (4, _) => block.add_product::<SHA3, 4, 1>(out),
+            (5, true) => block.add_product::<SHA3, 5, 2>(out),
+            (5, _) => block.add_product::<SHA3, 5, 1>(out),
+            (6, _) => block.add_product::<SHA3, 6, 1>(out),
+            (7, _) => block.add_product::<SHA3, 7, 1>(out),
+            (8, _) => block.add_product::<SHA3, 8, 1>(out),
+            (9, _) => block.add_product::<SHA3, 9, 1>(out),
+            (10, _) => block.add_product::<SHA3, 10, 1>(out),
+            (11, _) => block.add_product::<SHA3, 11, 1>(out),
+            _ => block.add_product::<SHA3, MAX_PAIRS, 1>(out),
         }
-        tables.fill(splat(0));
+        tables.fill([splat(0); 2]);
         zeroize::optimization_barrier(tables);
     }
 }
@@ -94,9 +92,11 @@ fn product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
 /// Some rows of the operand and the tables of their coefficients.
 struct Block<'a> {
     rows: Rows<'a>,
+    /// The first row and how many.
     first: usize,
-    /// Those of a row of the operand together.
-    tables: &'a [Table],
+    count: usize,
+    /// Those of two rows of the operand together, the two of a pair side by side.
+    tables: &'a [[Table; 2]],
     x_rows: usize,
     stride: usize,
 }
@@ -105,14 +105,16 @@ impl Block<'_> {
     /// Adds the product of all `PAIRS` pairs of rows of X, the last one perhaps without its second, `TILE` registers of
     /// columns at a time.
     #[inline(always)]
-    fn add_product<const PAIRS: usize, const TILE: usize>(&self, out: &mut [u8]) {
+    fn add_product<const SHA3: bool, const PAIRS: usize, const TILE: usize>(&self, out: &mut [u8]) {
         let width = TILE * REGISTER;
         let row_bytes = self.rows.row_bytes();
+        assert!(row_bytes >= width && self.rows.offset(self.rows.count()) == self.rows.bytes().len(), "length of rows");
         // Nothing of the block lies to the left of its first row.
         let mut column = self.first * self.rows.step() / width * width;
         while column < row_bytes {
             let begin = column.min(row_bytes - width);
-            let sums = self.sums_of_tile::<PAIRS, TILE>(begin);
+            // SAFETY: `begin + width <= row_bytes`, and the rows have their lengths, as asserted above.
+            let sums = unsafe { self.sums_of_tile::<SHA3, PAIRS, TILE>(begin) };
             for (t, (low, high)) in sums.into_iter().enumerate() {
                 let at = begin + t * REGISTER;
                 // In the tile before were those in front of `column`.
@@ -129,49 +131,59 @@ impl Block<'_> {
     }
 
     /// The low and the high accumulators for the columns from byte `column` on.
+    ///
+    /// # Safety
+    ///
+    /// The tile ends within row 0, and the rows of the operand have the lengths that they say.
     #[inline(always)]
-    fn sums_of_tile<const PAIRS: usize, const TILE: usize>(
+    unsafe fn sums_of_tile<const SHA3: bool, const PAIRS: usize, const TILE: usize>(
         &self,
         column: usize,
     ) -> [([Vector; PAIRS], [Vector; PAIRS]); TILE] {
         let (bytes, step, row_bytes) = (self.rows.bytes(), self.rows.step(), self.rows.row_bytes());
         let nibbles = splat(15);
         let split = |register| (and(register, nibbles), shift_right::<4>(register));
+        let load_tile = |at: usize| -> [Vector; TILE] {
+            // SAFETY: a row reaches as far to the right as row 0, so the tile ends within it. In front of it are the
+            // rows above, the first of which alone is longer than from the beginning of the tile to that of the row.
+            core::array::from_fn(|t| unsafe { load(&*bytes.as_ptr().add(at + t * REGISTER).cast()) })
+        };
         let mut sums = [([splat(0); PAIRS], [splat(0); PAIRS]); TILE];
         let mut start = self.first * step;
         // Wraps where the tile begins before the row; what is read then begins in the row above.
         let mut at = (self.rows.offset(self.first) + column).wrapping_sub(start);
         let tables = self.tables.as_chunks::<PAIRS>().0;
         // Of so many rows the diagonal cuts nothing here.
-        let whole = if step == 0 { tables.len() } else { (column + step).saturating_sub(start) / step };
-        let (whole, cut) = tables.split_at(whole.min(tables.len()));
-        let (twos, single) = whole.as_chunks::<2>();
-        for [tables_a, tables_b] in twos {
-            let a: [_; TILE] = core::array::from_fn(|t| split(load_at(bytes, at + t * REGISTER)));
+        let whole = if step == 0 { self.count } else { ((column + step).saturating_sub(start) / step).min(self.count) };
+        let twos = whole / 2;
+        let mut next_tables = tables[..twos].as_ptr().cast();
+        for _ in 0..twos {
+            let a = load_tile(at).map(split);
             let next = at.wrapping_add(row_bytes - start).wrapping_sub(step);
-            let b: [_; TILE] = core::array::from_fn(|t| split(load_at(bytes, next + t * REGISTER)));
+            let b = load_tile(next).map(split);
             for p in 0..PAIRS {
-                let (table_a, table_b) = (tables_a[p], tables_b[p]);
+                // SAFETY: `twos * PAIRS` of them are there.
+                let pair = unsafe { next_two(&mut next_tables) };
                 for t in 0..TILE {
                     let (low, high) = &mut sums[t];
-                    low[p] = xor3(low[p], look_up(table_a, a[t].0), look_up(table_b, b[t].0));
-                    high[p] = xor3(high[p], look_up(table_a, a[t].1), look_up(table_b, b[t].1));
+                    add_products::<SHA3>(&mut low[p], &mut high[p], pair, a[t], b[t]);
                 }
             }
             start += 2 * step;
             at = next.wrapping_add(row_bytes + step - start).wrapping_sub(step);
         }
-        for tables in single.iter().chain(cut) {
+        for i in 2 * twos..self.count {
             let gap = start.saturating_sub(column);
             if gap >= TILE * REGISTER {
                 break;
             }
+            let tile = load_tile(at);
             for (t, (low, high)) in sums.iter_mut().enumerate() {
                 let mask = from(gap.saturating_sub(t * REGISTER).min(REGISTER));
-                let (tile_low, tile_high) = split(and(load_at(bytes, at.wrapping_add(t * REGISTER)), mask));
-                for p in 0..PAIRS {
-                    low[p] = xor(low[p], look_up(tables[p], tile_low));
-                    high[p] = xor(high[p], look_up(tables[p], tile_high));
+                let (tile_low, tile_high) = split(and(tile[t], mask));
+                for (p, tables) in tables[i / 2].iter().enumerate() {
+                    low[p] = xor(low[p], look_up(tables[i % 2], tile_low));
+                    high[p] = xor(high[p], look_up(tables[i % 2], tile_high));
                 }
             }
             at = at.wrapping_add(row_bytes - start).wrapping_sub(step);
@@ -184,36 +196,45 @@ impl Block<'_> {
 /// The products of two coefficients with each element.
 type Table = Vector;
 
-/// Computes the tables of the columns `first .. first + count` of X, those of a column together.
+/// Computes the tables of the columns `first .. first + count` of X, as [`Block`] keeps them.
 #[inline(always)]
 fn build_tables<'t>(
     x: Coefficients<'_>,
     first: usize,
     count: usize,
-    tables: &'t mut [MaybeUninit<Table>; BLOCK * MAX_PAIRS],
-) -> &'t mut [Table] {
+    tables: &'t mut [MaybeUninit<[Table; 2]>; BLOCK / 2 * MAX_PAIRS],
+) -> &'t mut [[Table; 2]] {
     let pairs = x.rows().div_ceil(2);
-    let tables = &mut tables[..pairs * count];
-    let (spread_low, spread_high) = (load_at(&SPREAD_LOW, 0), load_at(&SPREAD_HIGH, 0));
-    let mut column = [0; 2 * REGISTER];
+    let tables = &mut tables[..count.div_ceil(2) * pairs];
+    let (spread_low, spread_high) = (load(&SPREAD_LOW), load(&SPREAD_HIGH));
+    let mut columns = [[0; 2 * REGISTER]; 2];
     for (i, tables) in tables.chunks_exact_mut(pairs).enumerate() {
-        column[..x.rows()].copy_from_slice(x.of_row(first + i));
-        let (even, odd) = deinterleave(&column);
-        let pair = low_nibbles(even, odd);
-        let pair_2 = double(pair);
-        let pair_4 = double(pair_2);
-        let pair_8 = double(pair_4);
-        let (pair_3, pair_12) = (xor(pair, pair_2), xor(pair_4, pair_8));
-        for (p, table) in tables.iter_mut().enumerate() {
-            let place = splat(p as u8);
+        for (j, column) in columns.iter_mut().enumerate() {
+            match 2 * i + j < count {
+                true => column[..x.rows()].copy_from_slice(x.of_row(first + 2 * i + j)),
+                false => column.fill(0),
+            }
+        }
+        let multiples = columns.each_ref().map(|column| {
+            let (even, odd) = deinterleave(column);
+            let pair = low_nibbles(even, odd);
+            let pair_2 = double(pair);
+            let pair_4 = double(pair_2);
+            let pair_8 = double(pair_4);
+            [pair, pair_2, xor(pair, pair_2), pair_4, pair_8, xor(pair_4, pair_8)]
+        });
+        let (mut choice_low, mut choice_high) = (spread_low, spread_high);
+        for table in tables {
             // What bits 0 and 1 of e choose, and what bits 2 and 3 do; nothing is out of range, and that gives zero.
-            let chosen_low = look_up_3(pair, pair_2, pair_3, add(spread_low, place));
-            let chosen_high = look_up_3(pair_4, pair_8, pair_12, add(spread_high, place));
-            table.write(xor(chosen_low, chosen_high));
+            table.write(
+                multiples
+                    .map(|[a, b, c, d, e, f]| xor(look_up_3(a, b, c, choice_low), look_up_3(d, e, f, choice_high))),
+            );
+            (choice_low, choice_high) = (add(choice_low, splat(1)), add(choice_high, splat(1)));
         }
     }
-    wipe(&mut column);
-    // SAFETY: the loops have written the table of every pair for each of the `count` columns.
+    wipe(columns.as_flattened_mut());
+    // SAFETY: the loops have written all of them.
     unsafe { core::slice::from_raw_parts_mut(tables.as_mut_ptr().cast(), tables.len()) }
 }
 

@@ -4,7 +4,7 @@
 //! have; and inlined they must be, into a caller that may fuse XORs and into one that may not. So here they are without
 //! the attribute: this module is compiled only where NEON is part of the target.
 
-use core::arch::aarch64::*;
+use core::arch::{aarch64::*, asm};
 
 /// A register of sixteen bytes.
 pub(super) type Vector = uint8x16_t;
@@ -66,6 +66,78 @@ instructions! {
     };
     load(bytes: &[u8; REGISTER]) -> Vector = vld1q_u8(bytes.as_ptr());
     store(bytes: &mut [u8; REGISTER], value: Vector) -> () = vst1q_u8(bytes.as_mut_ptr(), value);
+}
+
+/// The two registers at a pointer, which moves on.
+///
+/// With [`add_products`] in assembly, as the compiler otherwise fetches the tables of a loop's body first, has no
+/// registers for them, and moves accumulators to memory.
+///
+/// # Safety
+///
+/// Two registers are to be read there.
+#[inline(always)]
+pub(super) unsafe fn next_two(pointer: &mut *const [Vector; 2]) -> [Vector; 2] {
+    let (a, b);
+    // SAFETY: as the caller says.
+    unsafe {
+        asm!(
+            "ldp {a:q}, {b:q}, [{pointer}], #32",
+            pointer = inout(reg) *pointer,
+            a = out(vreg) a,
+            b = out(vreg) b,
+            options(readonly, nostack, preserves_flags),
+        );
+    }
+    [a, b]
+}
+
+/// Adds what two tables have for low and for high indices into the first, and into the second table.
+#[inline(always)]
+pub(super) fn add_products<const SHA3: bool>(
+    low: &mut Vector,
+    high: &mut Vector,
+    [table_a, table_b]: [Vector; 2],
+    (low_a, high_a): (Vector, Vector),
+    (low_b, high_b): (Vector, Vector),
+) {
+    if SHA3 {
+        // SAFETY: touches no memory; `SHA3` is true only in functions that may use the extension.
+        unsafe {
+            asm!(
+                "tbl {a:v}.16b, {{{table_a:v}.16b}}, {low_a:v}.16b",
+                "tbl {b:v}.16b, {{{table_b:v}.16b}}, {low_b:v}.16b",
+                "eor3 {low:v}.16b, {low:v}.16b, {a:v}.16b, {b:v}.16b",
+                "tbl {a:v}.16b, {{{table_a:v}.16b}}, {high_a:v}.16b",
+                "tbl {b:v}.16b, {{{table_b:v}.16b}}, {high_b:v}.16b",
+                "eor3 {high:v}.16b, {high:v}.16b, {a:v}.16b, {b:v}.16b",
+                low = inout(vreg) *low, high = inout(vreg) *high,
+                table_a = in(vreg) table_a, low_a = in(vreg) low_a, high_a = in(vreg) high_a,
+                table_b = in(vreg) table_b, low_b = in(vreg) low_b, high_b = in(vreg) high_b,
+                a = out(vreg) _, b = out(vreg) _,
+                options(nomem, nostack, preserves_flags),
+            );
+        }
+    } else {
+        // SAFETY: touches no memory.
+        unsafe {
+            asm!(
+                "tbl {a:v}.16b, {{{table_a:v}.16b}}, {low_a:v}.16b",
+                "tbl {b:v}.16b, {{{table_b:v}.16b}}, {low_b:v}.16b",
+                "eor {low:v}.16b, {low:v}.16b, {a:v}.16b",
+                "eor {low:v}.16b, {low:v}.16b, {b:v}.16b",
+                "tbl {a:v}.16b, {{{table_a:v}.16b}}, {high_a:v}.16b",
+                "tbl {b:v}.16b, {{{table_b:v}.16b}}, {high_b:v}.16b",
+                "eor {high:v}.16b, {high:v}.16b, {a:v}.16b",
+                "eor {high:v}.16b, {high:v}.16b, {b:v}.16b",
+                low = inout(vreg) *low, high = inout(vreg) *high,
+                table_a = in(vreg) table_a, low_a = in(vreg) low_a, high_a = in(vreg) high_a,
+                table_b = in(vreg) table_b, low_b = in(vreg) low_b, high_b = in(vreg) high_b,
+                a = out(vreg) _, b = out(vreg) _,
+                options(nomem, nostack, preserves_flags),
+            );
+        }
+    }
 }
 
 /// Looks the bytes of `index` up in one to four registers; keeps those of `otherwise` where they are out of range.
