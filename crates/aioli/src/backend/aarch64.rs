@@ -1,6 +1,7 @@
 //! The backend of 64-bit Arm: its detection, and its delegations to the kernels.
 #![allow(unsafe_code, reason = "calls of functions compiled for more instructions than the target has")]
 
+mod aes;
 mod neon;
 mod solve;
 mod vector;
@@ -36,7 +37,12 @@ impl Backend for Neon {
     }
 
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
-        portable::aes128_ctr(key, iv, first, out);
+        if is_aarch64_feature_detected!("aes") {
+            // SAFETY: this processor has the instructions.
+            unsafe { aes::aes128_ctr(key, iv, first, out) }
+        } else {
+            portable::aes128_ctr(key, iv, first, out);
+        }
     }
 
     fn solve(self, columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {

@@ -84,8 +84,8 @@ fn product<const SHA3: bool>(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8]
             (11, _) => block.add_product::<SHA3, 11, 1>(out),
             _ => block.add_product::<SHA3, MAX_PAIRS, 1>(out),
         }
-        tables.fill([splat(0); 2]);
-        zeroize::optimization_barrier(tables);
+        // SAFETY: any bytes are valid registers, and registers are as many bytes.
+        wipe(unsafe { core::slice::from_raw_parts_mut(tables.as_mut_ptr().cast::<u8>(), size_of_val(tables)) });
     }
 }
 
@@ -111,18 +111,31 @@ impl Block<'_> {
         assert!(row_bytes >= width && self.rows.offset(self.rows.count()) == self.rows.bytes().len(), "length of rows");
         // Nothing of the block lies to the left of its first row.
         let mut column = self.first * self.rows.step() / width * width;
+        assert!(out.len() >= (self.x_rows - 1) * self.stride + row_bytes, "length of a product");
         while column < row_bytes {
             let begin = column.min(row_bytes - width);
             // SAFETY: `begin + width <= row_bytes`, and the rows have their lengths, as asserted above.
-            let sums = unsafe { self.sums_of_tile::<SHA3, PAIRS, TILE>(begin) };
-            for (t, (low, high)) in sums.into_iter().enumerate() {
-                let at = begin + t * REGISTER;
+            let mut sums = unsafe { self.sums_of_tile::<SHA3, PAIRS, TILE>(begin) };
+            if begin < column {
                 // In the tile before were those in front of `column`.
-                let new = from(column.saturating_sub(at).min(REGISTER));
+                for (t, (low, high)) in sums.iter_mut().enumerate() {
+                    let new = from((column - begin).saturating_sub(t * REGISTER).min(REGISTER));
+                    *low = low.map(|low| and(low, new));
+                    *high = high.map(|high| and(high, new));
+                }
+            }
+            for (t, (low, high)) in sums.into_iter().enumerate() {
+                let mut at = begin + t * REGISTER;
                 for p in 0..PAIRS {
-                    add_to(&mut out[2 * p * self.stride + at..], and(low_nibbles(low[p], high[p]), new));
+                    let mut row = |value| {
+                        // SAFETY: a tile within a row of `out`, which has all of them, as asserted above.
+                        let out = unsafe { &mut *out.as_mut_ptr().add(at).cast() };
+                        store(out, xor(load(out), value));
+                        at += self.stride;
+                    };
+                    row(low_nibbles(low[p], high[p]));
                     if 2 * p + 1 < self.x_rows {
-                        add_to(&mut out[(2 * p + 1) * self.stride + at..], and(high_nibbles(low[p], high[p]), new));
+                        row(high_nibbles(low[p], high[p]));
                     }
                 }
             }
@@ -250,12 +263,6 @@ pub(super) fn double(elements: Vector) -> Vector {
 #[inline(always)]
 fn from(start: usize) -> Vector {
     load_at(&WINDOW, REGISTER - start)
-}
-
-#[inline(always)]
-fn add_to(out: &mut [u8], value: Vector) {
-    let out = out.first_chunk_mut().expect("a whole register");
-    store(out, xor(load(out), value));
 }
 
 const MAX_PAIRS: usize = MAX_ROWS / 2;
