@@ -134,7 +134,7 @@ impl Block<'_> {
                         at += self.stride;
                     };
                     row(low_nibbles(low[p], high[p]));
-                    if 2 * p + 1 < self.x_rows {
+                    if p + 1 < PAIRS || self.x_rows % 2 == 0 {
                         row(high_nibbles(low[p], high[p]));
                     }
                 }

@@ -109,11 +109,29 @@ fn solve_in<const N: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
 /// none.
 #[inline(always)]
 fn join(first: &[u8], second: &[u8], m: usize, bytes: &mut [u8; 16 * MAX_REGISTERS + 16]) {
+    let half = m / 2;
+    // The odd rows overwrite what is beyond the even ones, and zeros what is beyond the odd ones.
+    for at in (0..half).step_by(16) {
+        let columns = [first, second].map(|column| load_front(&column[at.min(column.len())..]));
+        store(bytes[at..].first_chunk_mut().expect("room behind"), low_nibbles(columns[0], columns[1]));
+    }
+    for at in (0..half).step_by(16) {
+        let columns = [first, second].map(|column| load_front(&column[at.min(column.len())..]));
+        store(bytes[half + at..].first_chunk_mut().expect("room behind"), high_nibbles(columns[0], columns[1]));
+    }
     bytes[m..].fill(0);
-    for (i, &c) in first.iter().enumerate() {
-        let d = second.get(i).copied().unwrap_or(0);
-        bytes[i] = c & 15 | d << 4;
-        bytes[m / 2 + i] = c >> 4 | d & 0xf0;
+}
+
+/// The first sixteen bytes, or as many as there are and zeros.
+#[inline(always)]
+fn load_front(bytes: &[u8]) -> Vector {
+    match bytes.first_chunk() {
+        Some(bytes) => load(bytes),
+        None => {
+            let mut whole = [0; 16];
+            whole[..bytes.len()].copy_from_slice(bytes);
+            load(&whole)
+        }
     }
 }
 
