@@ -1,6 +1,7 @@
 //! The checks of this repository, each a named command; `cargo xtask ci` runs all of them in order.
 
 mod constant_time;
+mod neon;
 mod rules;
 mod steps;
 
@@ -38,6 +39,8 @@ enum Task {
     Page,
     /// The library for a microcontroller without an allocator, and for WebAssembly.
     Cross,
+    /// The tests of the backend for 64-bit Arm under QEMU, and how many instructions its operations execute.
+    Neon(neon::Options),
     /// memcheck follows marked secrets through keygen, expansion and signing: portable and avx2.
     CtValgrind(Subject),
     /// MemorySanitizer follows them: portable and gfni512. Needs the nightly toolchain with rust-src.
@@ -64,6 +67,7 @@ fn main() {
         Task::Test => steps::test(),
         Task::Page => steps::page(),
         Task::Cross => steps::cross(),
+        Task::Neon(options) => neon::run(&options),
         Task::CtValgrind(subject) => constant_time::run(Checker::Valgrind, &subject),
         Task::CtMsan(subject) => constant_time::run(Checker::Msan, &subject),
         Task::CtTrace(subject) => constant_time::run(Checker::Trace, &subject),
@@ -91,6 +95,7 @@ fn ci(skip_tests: bool) -> ! {
         ("test", steps::test),
         ("page", steps::page),
         ("cross", steps::cross),
+        ("neon", || neon::run(&neon::Options::default())),
         ("ct-selftest", || constant_time::selftest(true)),
         ("ct-valgrind", || in_short(Checker::Valgrind)),
         ("ct-msan", || in_short(Checker::Msan)),

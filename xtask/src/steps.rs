@@ -65,16 +65,20 @@ pub(crate) fn cross() -> Outcome {
         &["--target", "thumbv7em-none-eabihf", "--no-default-features"],
         &["--target", "wasm32-unknown-unknown", "--no-default-features", "--features", "alloc"],
     ];
-    let installed = Command::new("rustup").args(["target", "list", "--installed"]).output();
-    let installed = installed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     for options in builds {
-        if !installed.lines().any(|target| target == options[1]) {
+        if !has_target(options[1]) {
             return Outcome::Impossible(format!("rustup target add {}", options[1]));
         }
     }
     builds.iter().fold(Outcome::Passed, |outcome, options| {
         outcome.and(|| cargo(&[&["build", "--release", "-p", "aioli"], *options].concat()))
     })
+}
+
+/// Whether the standard library of a target is installed.
+pub(crate) fn has_target(target: &str) -> bool {
+    let installed = Command::new("rustup").args(["target", "list", "--installed"]).output();
+    installed.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).lines().any(|line| line == target))
 }
 
 fn cargo(arguments: &[&str]) -> Outcome {

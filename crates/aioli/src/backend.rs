@@ -8,6 +8,8 @@
 #![doc = ""]
 #![doc = include_str!("../docs/one-pass.md")]
 
+#[cfg(all(target_arch = "aarch64", feature = "std"))]
+mod aarch64;
 #[cfg(all(test, feature = "std"))]
 mod contract;
 mod portable;
@@ -18,6 +20,8 @@ mod x86_64;
 
 use crate::packed::{Coefficients, Rows};
 
+#[cfg(all(target_arch = "aarch64", feature = "std"))]
+pub use aarch64::Neon;
 pub use portable::Portable;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 pub use x86_64::{Avx2, Gfni256, Gfni512};
@@ -89,6 +93,8 @@ pub trait Backend: Copy + Send + Sync + 'static {
 pub enum Kind {
     /// Words of sixteen nibbles, on any machine.
     Portable,
+    /// 64-bit Arm with NEON.
+    Neon,
     /// x86-64 with AVX2 and AES-NI.
     Avx2,
     /// x86-64 with AVX2 and GFNI, for processors without AVX-512.
@@ -99,12 +105,13 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, the fastest last.
-    pub const ALL: &'static [Kind] = &[Kind::Portable, Kind::Avx2, Kind::Gfni256, Kind::Gfni512];
+    pub const ALL: &'static [Kind] = &[Kind::Portable, Kind::Neon, Kind::Avx2, Kind::Gfni256, Kind::Gfni512];
 
     /// The name, as `--backend` takes it.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Portable => "portable",
+            Kind::Neon => "neon",
             Kind::Avx2 => "avx2",
             Kind::Gfni256 => "gfni256",
             Kind::Gfni512 => "gfni512",
@@ -129,6 +136,8 @@ impl Kind {
     /// The backend itself if this machine can run it, else the portable one.
     pub(crate) fn token(self) -> Token {
         let token = match self {
+            #[cfg(all(target_arch = "aarch64", feature = "std"))]
+            Kind::Neon => Neon::detect().map(Token::Neon),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             Kind::Avx2 => Avx2::detect().map(Token::Avx2),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -144,6 +153,8 @@ impl Kind {
 /// The token of some backend.
 pub(crate) enum Token {
     Portable(Portable),
+    #[cfg(all(target_arch = "aarch64", feature = "std"))]
+    Neon(Neon),
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     Avx2(Avx2),
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -173,6 +184,8 @@ macro_rules! with_backend {
     ($kind:expr, |$backend:ident| $body:expr) => {
         match $kind.token() {
             $crate::backend::Token::Portable($backend) => $body,
+            #[cfg(all(target_arch = "aarch64", feature = "std"))]
+            $crate::backend::Token::Neon($backend) => $body,
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             $crate::backend::Token::Avx2($backend) => $body,
             #[cfg(all(target_arch = "x86_64", feature = "std"))]

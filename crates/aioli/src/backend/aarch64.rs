@@ -1,0 +1,56 @@
+//! The backend of 64-bit Arm: its detection, and its delegations to the kernels.
+#![allow(unsafe_code, reason = "calls of functions compiled for more instructions than the target has")]
+
+mod aes;
+mod neon;
+mod solve;
+mod vector;
+
+use super::{Backend, portable};
+use crate::packed::{Coefficients, Rows};
+use std::arch::is_aarch64_feature_detected;
+
+/// NEON, and where the processor has them the instructions of the AES and SHA-3 extensions.
+///
+/// NEON is part of every target that this backend is built for; the extensions are looked for at each call, which
+/// costs a few instructions.
+#[derive(Clone, Copy, Debug)]
+pub struct Neon(());
+
+impl Neon {
+    /// The token, if this processor has the instructions.
+    pub fn detect() -> Option<Self> {
+        is_aarch64_feature_detected!("neon").then_some(Self(()))
+    }
+}
+
+impl Backend for Neon {
+    const NAME: &'static str = "neon";
+
+    fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+        if is_aarch64_feature_detected!("sha3") {
+            // SAFETY: this processor has the instructions.
+            unsafe { neon::left_product_sha3(x, rows, out, stride) }
+        } else {
+            neon::left_product(x, rows, out, stride);
+        }
+    }
+
+    fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
+        if is_aarch64_feature_detected!("aes") {
+            // SAFETY: this processor has the instructions.
+            unsafe { aes::aes128_ctr(key, iv, first, out) }
+        } else {
+            portable::aes128_ctr(key, iv, first, out);
+        }
+    }
+
+    fn solve(self, columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
+        if is_aarch64_feature_detected!("sha3") {
+            // SAFETY: this processor has the instructions.
+            unsafe { solve::solve_sha3(columns, m, x) }
+        } else {
+            solve::solve(columns, m, x)
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Solving with NEON: the elimination by columns of [`solve`](crate::solve), two columns and two pivots at a time.
+//!
+//! **Layout.** Two columns share their registers, so that a byte is a row of both and the pivot row is a byte, never
+//! half of one. Rows are permuted, which changes nothing: the even ones come first.
+//!
+//! ```text
+//! column c       c1 c0 | c3 c2 | ..          sli c, d, #4     d0 c0 | d2 c2 | ..     even rows of both
+//! column d       d1 d0 | d3 d2 | ..          sri d, c, #4     d1 c1 | d3 c3 | ..     odd rows, right behind them
+//! ```
+//!
+//! **Idea.** To add `s g` and `t g` to the two columns, s and t being their entries in the pivot row: `tbl` fetches and
+//! broadcasts the byte of both, from which the table of their multiples is made (carry-less products with 0 .. 15,
+//! reduced), and one `tbl` by g multiplies 16 rows of both.
+//!
+//! **Two pivots.** The first pivot of a pair makes every column `c + c[p] g`, the second `c + c[q] h`. One after the
+//! other that is `c + c[p] (g + g[q] h) + c[q] h` with the entries from before: later pairs are loaded once, their two
+//! tables do not depend on each other, and a three-way XOR adds both.
+//!
+//! **Constant time.** Where the pivot stands is secret. It is a minimum of places, and goes only into the indices of
+//! `tbl` and into compares, which are registers; nothing is addressed by it and nothing branches. A column without a
+//! pivot has place 255: out of range of every `tbl`, which gives zero, and so g = 0.
+//!
+//! **Cost.** For a later pair of columns and two pivots about 26 + 4 N instructions, N registers holding a pair.
+
+use super::vector::*;
+use crate::gf16;
+use crate::memory::wipe;
+
+/// See [`Backend::solve`](crate::backend::Backend::solve).
+pub(super) fn solve(columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
+    for_size(columns, m, x)
+}
+
+/// The same, with three-way XORs.
+#[target_feature(enable = "sha3")]
+pub(super) fn solve_sha3(columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
+    for_size(columns, m, x)
+}
+
+#[inline(always)]
+fn for_size(columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
+    match m.div_ceil(16) {
+        ..=4 => solve_in::<4>(columns, m, x),
+        5 => solve_in::<5>(columns, m, x),
+        6 | 7 => solve_in::<7>(columns, m, x),
+        _ => solve_in::<9>(columns, m, x),
+    }
+}
+
+/// `N` registers a pair of columns.
+#[inline(always)]
+fn solve_in<const N: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
+    assert!(m <= 16 * N && m.is_multiple_of(2), "rows of a linear system");
+    assert!(packed.len() == (x.len() + 1) * m / 2 && x.len() < 2 * MAX_PAIRS, "shape of a linear system");
+    let mut pairs = [[splat(0); N]; MAX_PAIRS];
+    let pairs = &mut pairs[..(x.len() + 1).div_ceil(2)];
+    let mut bytes = [0; 16 * MAX_REGISTERS + 16];
+    for (pair, columns) in pairs.iter_mut().zip(packed.chunks(m)) {
+        let (first, second) = columns.split_at(m / 2);
+        join(first, second, m, &mut bytes);
+        *pair = core::array::from_fn(|n| load_at(&bytes, 16 * n));
+    }
+    let places: [_; N] = core::array::from_fn(|n| add(load(&IOTA), splat(16 * n as u8)));
+    // All ones in the rows that no pivot stands in yet.
+    let mut unused = places.map(|places| less(places, splat(m as u8)));
+    let mut pivots = [[splat(0); 2]; MAX_PAIRS];
+    let nibbles = splat(15);
+
+    for c in 0..x.len().div_ceil(2) {
+        // The first column of the pair; of the second, all rows for what it does to the others.
+        let first = Pivot::new(pairs[c].map(|pair| and(pair, nibbles)), &places, &mut unused);
+        let table = table_of(first.place.select(pairs[c]));
+        let pair = core::array::from_fn(|n| xor(pairs[c][n], look_up(table, first.g[n])));
+        let mut second = pair.map(|pair| shift_right::<4>(pair));
+        if 2 * c + 1 == x.len() {
+            // It is y, and no pivot is looked for in it.
+            second = [splat(0); N];
+            pairs[c] = pair;
+        }
+        let second = Pivot::new(second, &places, &mut unused);
+        let table = table_of(second.place.select(first.g));
+        let g: [_; N] = core::array::from_fn(|n| xor(first.g[n], look_up(table, second.g[n])));
+        let h = second.g;
+        for later in &mut pairs[c + 1..] {
+            let (by_g, by_h) = (table_of(first.place.select(*later)), table_of(second.place.select(*later)));
+            for n in 0..N {
+                later[n] = xor3(later[n], look_up(by_g, g[n]), look_up(by_h, h[n]));
+            }
+        }
+        pivots[c] = [first.place.0, second.place.0];
+    }
+
+    let y = pairs[x.len() / 2].map(|pair| if x.len() % 2 == 0 { and(pair, nibbles) } else { shift_right::<4>(pair) });
+    for (x, &pivot) in x.iter_mut().zip(pivots.as_flattened()) {
+        *x = first(Place(pivot).select(y));
+    }
+    let left_over = unused.into_iter().fold(splat(0), |all, unused| or(all, unused));
+    let full_rank = 1 ^ (greatest(left_over) & 1);
+    pairs.fill([splat(0); N]);
+    zeroize::optimization_barrier(pairs);
+    pivots.fill([splat(0); 2]);
+    zeroize::optimization_barrier(&pivots);
+    wipe(&mut bytes);
+    wipe(packed);
+    full_rank
+}
+
+/// Two packed columns of `m` elements as one run of `m` bytes, even rows first, then zeros; of the second there may be
+/// none.
+#[inline(always)]
+fn join(first: &[u8], second: &[u8], m: usize, bytes: &mut [u8; 16 * MAX_REGISTERS + 16]) {
+    let half = m / 2;
+    // The odd rows overwrite what is beyond the even ones, and zeros what is beyond the odd ones.
+    for at in (0..half).step_by(16) {
+        let columns = [first, second].map(|column| load_front(&column[at.min(column.len())..]));
+        store(bytes[at..].first_chunk_mut().expect("room behind"), low_nibbles(columns[0], columns[1]));
+    }
+    for at in (0..half).step_by(16) {
+        let columns = [first, second].map(|column| load_front(&column[at.min(column.len())..]));
+        store(bytes[half + at..].first_chunk_mut().expect("room behind"), high_nibbles(columns[0], columns[1]));
+    }
+    bytes[m..].fill(0);
+}
+
+/// The first sixteen bytes, or as many as there are and zeros.
+#[inline(always)]
+fn load_front(bytes: &[u8]) -> Vector {
+    match bytes.first_chunk() {
+        Some(bytes) => load(bytes),
+        None => {
+            let mut whole = [0; 16];
+            whole[..bytes.len()].copy_from_slice(bytes);
+            load(&whole)
+        }
+    }
+}
+
+/// A pivot and what is to be done with it.
+struct Pivot<const N: usize> {
+    place: Place,
+    /// What times its entry in the pivot row a column is to be added, one element a byte.
+    g: [Vector; N],
+}
+
+impl<const N: usize> Pivot<N> {
+    /// In a column of one element a byte; its row is used from now on.
+    #[inline(always)]
+    fn new(column: [Vector; N], places: &[Vector; N], unused: &mut [Vector; N]) -> Self {
+        let mut lowest = splat(255);
+        for n in 0..N {
+            let zero = equal(and(column[n], unused[n]), splat(0));
+            lowest = min(lowest, or(places[n], zero));
+        }
+        let place = Place(splat(least(lowest)));
+        let pivot = place.select(column);
+        let inverse = look_up(load(&INVERSE), pivot);
+        let table = table_of(inverse);
+        // An entry s in the pivot row becomes s / pivot.
+        let own = look_up(load(&IN_PIVOT_ROW), pivot);
+        let g = core::array::from_fn(|n| {
+            let here = equal(places[n], place.0);
+            unused[n] = and_not(unused[n], here);
+            select(here, own, look_up(table, column[n]))
+        });
+        Self { place, g }
+    }
+}
+
+/// The place of a row, in all bytes; 255 for none.
+#[derive(Clone, Copy)]
+struct Place(Vector);
+
+impl Place {
+    /// The byte of that row, everywhere; zero if there is none.
+    #[inline(always)]
+    fn select<const N: usize>(self, rows: [Vector; N]) -> Vector {
+        let mut found = splat(0);
+        let mut place = self.0;
+        for rows in rows.chunks(4) {
+            // Out of range changes nothing.
+            found = look_up_or(found, rows, place);
+            place = sub(place, splat(64));
+        }
+        found
+    }
+}
+
+/// The table of the products of both elements of a byte, which is in all places, with each element.
+#[inline(always)]
+fn table_of(byte: Vector) -> Vector {
+    let elements = load(&IOTA);
+    let (low, high) = (and(byte, splat(15)), shift_right::<4>(byte));
+    let (low, high) = (polynomial_product(low, elements), polynomial_product(high, elements));
+    // x^4 = x + 1 folds the three upper coefficients of both onto the lower ones.
+    let upper = high_nibbles(low, high);
+    xor3(low_nibbles(low, high), upper, add(upper, upper))
+}
+
+/// The most pairs of columns of any set: k * o of MAYO_5, and y.
+const MAX_PAIRS: usize = 73;
+/// The most registers of a pair.
+const MAX_REGISTERS: usize = 9;
+
+/// The places in a register, and all elements.
+const IOTA: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+
+/// The inverse of each element, zero for zero.
+const INVERSE: [u8; 16] = {
+    let mut table = [0; 16];
+    let mut element = 0;
+    while element < 16 {
+        table[element as usize] = gf16::inverse(element);
+        element += 1;
+    }
+    table
+};
+
+/// By the pivot: what times s must be added to the entry s in its row, for s / pivot to be left. Zero for no pivot.
+const IN_PIVOT_ROW: [u8; 16] = {
+    let mut table = [0; 16];
+    let mut pivot = 1;
+    while pivot < 16 {
+        table[pivot] = INVERSE[pivot] ^ 1;
+        pivot += 1;
+    }
+    table
+};

@@ -1,0 +1,73 @@
+//! Runs each operation once between calls of [`begin`] and [`end`], which a log of what was executed shows.
+//!
+//! `count-driver BACKEND SET` prints the names of the operations in the order of the marks. Each operation has run
+//! before, so that neither the memory that stays with the thread nor the detection of instructions is counted. The
+//! message is hashed outside of the marks, and the first vinegar sample serves.
+
+use aioli::backend::Kind;
+use aioli::params::ByteArray;
+use aioli::{Algorithm, MessageDigest, ParameterSet, SigningKey, hazmat};
+use std::hint::black_box;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [kind, set] = arguments.as_slice() else { panic!("usage: count-driver BACKEND SET") };
+    let kind: Kind = kind.parse().expect("name of a backend");
+    let set: Algorithm = set.parse().expect("name of a set");
+    assert!(kind.is_available(), "backend {kind} on this processor");
+    aioli::with_set!(set, P => run::<P>(kind));
+}
+
+fn run<P: ParameterSet>(kind: Kind) {
+    let digest = MessageDigest::<P>::of(b"the same message for all backends");
+    let zero = P::DigestBytes::ZERO;
+    let randomizer = &zero.as_ref()[..P::SALT_BYTES];
+    let one_sample =
+        |key: &SigningKey<P>| hazmat::on::sign(aioli::backend::Portable::detect(), key, &digest, randomizer, 1).is_ok();
+    let key = (0..).map(key::<P>).find(one_sample).expect("a key for which the first sample serves");
+    let expanded = hazmat::expand_signing_key(kind, &key);
+    let public = hazmat::verifying_key(kind, &key);
+    let expanded_public = hazmat::expand_verifying_key(kind, &public);
+    let signature = hazmat::sign(kind, &key, &digest, randomizer).expect("a signature");
+
+    count("keygen", || hazmat::verifying_key(kind, &key));
+    count("expand_sk", || hazmat::expand_signing_key(kind, &key));
+    count("expand_pk", || hazmat::expand_verifying_key(kind, &public));
+    count("sign", || hazmat::sign(kind, &key, &digest, randomizer).expect("a signature"));
+    count("sign_expanded", || hazmat::sign_expanded(kind, &expanded, &digest, randomizer).expect("a signature"));
+    count("verify", || hazmat::verify(kind, &public, &digest, &signature).expect("a valid signature"));
+    count("verify_expanded", || {
+        hazmat::verify_expanded(kind, &expanded_public, &digest, &signature).expect("a valid signature");
+    });
+}
+
+/// Names an operation, runs it to warm up, and once more between the marks.
+fn count<T>(operation: &str, mut run: impl FnMut() -> T) {
+    println!("{operation}");
+    drop(black_box(run()));
+    begin();
+    let result = black_box(run());
+    end();
+    drop(result);
+}
+
+/// The mark before an operation; its symbol is what the log is searched for.
+#[inline(never)]
+fn begin() {
+    black_box(0);
+}
+
+/// The mark behind it; not the same code, so that the two functions are not made one.
+#[inline(never)]
+fn end() {
+    black_box(1);
+}
+
+/// Different secret keys for different numbers.
+fn key<P: ParameterSet>(number: u8) -> SigningKey<P> {
+    let mut seed = P::SecretKeyBytes::ZERO;
+    for (i, byte) in seed.as_mut().iter_mut().enumerate() {
+        *byte = (i as u8).wrapping_mul(29).wrapping_add(number.wrapping_mul(83));
+    }
+    SigningKey::from_seed(seed)
+}
