@@ -1,6 +1,7 @@
 //! The checks of this repository, each a named command; `cargo xtask ci` runs all of them in order.
 
 mod constant_time;
+mod firmware;
 mod rules;
 mod steps;
 
@@ -48,6 +49,8 @@ enum Task {
         #[arg(long)]
         short: bool,
     },
+    /// Runs keygen, sign and verify on an emulated Cortex-M4 and prints what they take. Needs qemu-system-arm.
+    Firmware(firmware::Options),
 }
 
 fn main() {
@@ -65,6 +68,7 @@ fn main() {
         Task::CtMsan(subject) => constant_time::run(Checker::Msan, &subject),
         Task::CtTrace(subject) => constant_time::run(Checker::Trace, &subject),
         Task::CtSelftest { short } => constant_time::selftest(short),
+        Task::Firmware(options) => firmware::run(&options),
     };
     println!("{outcome}");
     std::process::exit(match outcome {
@@ -80,13 +84,14 @@ fn ci(skip_tests: bool) -> ! {
         constant_time::run(checker, &Subject::in_short(checker))
     }
     type Step = (&'static str, fn() -> Outcome);
-    let all: [Step; 10] = [
+    let all: [Step; 11] = [
         ("fmt", steps::fmt),
         ("rules", rules::check),
         ("clippy", steps::clippy),
         ("docs", steps::docs),
         ("test", steps::test),
         ("cross", steps::cross),
+        ("firmware", || firmware::run(&firmware::Options::in_short())),
         ("ct-selftest", || constant_time::selftest(true)),
         ("ct-valgrind", || in_short(Checker::Valgrind)),
         ("ct-msan", || in_short(Checker::Msan)),
