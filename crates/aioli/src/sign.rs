@@ -57,20 +57,23 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Secret working memory of [`sign`]; must be zero.
-pub(crate) const fn sign_memory<P: ParameterSet>() -> usize {
+/// Secret working memory of [`sign`] that takes `width` columns of P1 at a time; must be zero.
+pub(crate) const fn sign_memory<P: ParameterSet>(width: usize) -> usize {
     let rows = P::K + P::O;
     let seeds = PUBLIC_SEED_BYTES + P::O_BYTES + P::V * P::O;
     let vinegar = P::K * P::V_BYTES + P::R_BYTES;
     let elements = P::V * rows + P::K * P::V + 2 * P::K * P::O + P::K * P::N;
     let packed_s = P::O * P::V_BYTES + P::K * P::V_BYTES;
-    let q = P::V * P::O;
-    let products = rows * P::V + P::V * t_columns::<P>() + rows * t_columns::<P>() + P::K * P::O;
+    let q = width * P::O;
+    let products = rows * width + width * t_columns::<P>() + rows * t_columns::<P>() + P::K * P::O;
     let system = P::O + P::K * P::O + 1;
     seeds + vinegar + elements + packed_s + lambda_bytes::<P>() + (q + products + system + 1) * P::M_BYTES
 }
 
 /// Signs; returns the signature.
+///
+/// Each column of P1 gives a row of T and a row of Q, and each of these is used once; so `width` columns at a time are
+/// enough. With V of them Q is kept for further samples; an expanded key needs that width.
 ///
 /// # Errors
 ///
@@ -79,6 +82,7 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
     b: B,
     request: &Request<'_>,
     secret: SecretMap<'_>,
+    width: usize,
     memory: &mut [u8],
 ) -> Result<P::SignatureBytes, Error> {
     let mut memory = Memory::new(memory);
@@ -98,7 +102,7 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
         SecretMap::Expanded { oil, p1_q } => (oil, PublicMap::from_memory(p1_q), Some(&p1_q[P::P1_BYTES..])),
     };
     // Q, in the expanded key or here; it is known after the first pass over P1.
-    let own_q = memory.take(if known_q.is_none() { P::V * P::O * mb } else { 0 });
+    let own_q = memory.take(if known_q.is_none() { width * P::O * mb } else { 0 });
     let mut own_q_known = false;
 
     // Step 1: the salt, the target and the linear map.
@@ -124,15 +128,11 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
         packed::encode(column, oil_t);
     }
 
-    // T, with lambda as its last column.
-    let t_matrix = memory.take(P::V * columns * mb);
-    if P::LINEAR {
-        packed::transpose::<P>((1, P::V), (lambda, P::N), (&mut t_matrix[P::K * mb..], columns));
-    }
-
+    // A part of T, with lambda as its last column.
+    let t_matrix = memory.take(width * columns * mb);
     let stream = memory.take(P::K * P::V_BYTES + P::R_BYTES);
     let (r, x, s) = (memory.take(P::K * P::O), memory.take(P::K * P::O), memory.take(P::K * P::N));
-    let vp1 = memory.take(if known_q.is_none() { rows } else { P::K } * P::V * mb);
+    let vp1 = memory.take(if known_q.is_none() { rows } else { P::K } * width * mb);
     let products = memory.take(rows * columns * mb);
     let m_matrices = memory.take(P::K * P::O * mb);
     let oil_linear = memory.take(P::O * mb);
@@ -151,36 +151,58 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
         }
         packed::decode(r_bytes, r);
 
-        // V P1, and the first time with a compact key O^T P1, which gives Q.
         if ctr > 0 {
-            vp1.fill(0);
             products.fill(0);
+            m_matrices.fill(0);
         }
-        let pass = Coefficients::new(vo, rows, if known_q.is_none() && !own_q_known { rows } else { P::K });
-        p.left_product_p1(b, pass, vp1, P::V * mb);
-        if pass.rows() == rows {
-            p.add_p2(b, own_q);
+        for first in (0..P::V).step_by(width) {
+            let strip = first..P::V.min(first + width);
+            let row_bytes = strip.len() * mb;
+            // V P1; and O^T P1, which gives Q, unless that is known.
+            let vp1 = &mut vp1[..row_bytes * if known_q.is_none() { rows } else { P::K }];
+            if ctr > 0 || first > 0 {
+                vp1.fill(0);
+            }
+            let pass = Coefficients::new(vo, rows, if known_q.is_none() && !own_q_known { rows } else { P::K });
+            p.left_product_p1(b, pass, strip.clone(), vp1, row_bytes);
+            if pass.rows() == rows {
+                let own_q = &mut own_q[..strip.len() * P::O * mb];
+                if ctr > 0 || first > 0 {
+                    own_q.fill(0);
+                }
+                p.add_p2(b, strip.clone(), own_q);
+                b.vectorize(
+                    #[inline(always)]
+                    || packed::add_transposed::<P>((P::O, strip.len()), &vp1[P::K * row_bytes..], own_q),
+                );
+                own_q_known = width == P::V;
+            }
+            let q = known_q.unwrap_or_else(|| &own_q[..strip.len() * P::O * mb]);
+
+            // [u, Lambda(v); N, O^T lambda] += [V; O^T] [T | lambda].
+            let t_matrix = &mut t_matrix[..strip.len() * columns * mb];
             b.vectorize(
                 #[inline(always)]
-                || packed::add_transposed::<P>((P::O, P::V), &vp1[P::K * P::V * mb..], own_q),
+                || {
+                    packed::transpose::<P>((P::K, strip.len()), (vp1, strip.len()), (t_matrix, columns));
+                    if P::LINEAR && (width < P::V || ctr == 0) {
+                        let lambda = &lambda[first * mb..];
+                        packed::transpose::<P>((1, strip.len()), (lambda, P::N), (&mut t_matrix[P::K * mb..], columns));
+                    }
+                },
             );
-            own_q_known = true;
+            let vo = Coefficients::new(vo, rows, rows).columns_in(strip.clone());
+            b.left_product(vo, Rows::full(t_matrix, strip.len(), columns * mb), products, columns * mb);
+
+            // M += V Q; and N', once N is complete.
+            if strip.end == P::V {
+                let oil_products = &products[P::K * columns * mb..];
+                packed::add_transposed::<P>((P::O, columns), oil_products, m_matrices);
+            }
+            let v_rows = Coefficients::new(vo.elements(), rows, P::K);
+            b.left_product(v_rows, Rows::full(q, strip.len(), P::O * mb), m_matrices, P::O * mb);
         }
-        let q = known_q.unwrap_or(&*own_q);
-
-        // [u, Lambda(v); N, O^T lambda] = [V; O^T] [T | lambda].
-        b.vectorize(
-            #[inline(always)]
-            || packed::transpose::<P>((P::K, P::V), (vp1, P::V), (t_matrix, columns)),
-        );
-        let vo = Coefficients::new(vo, rows, rows);
-        b.left_product(vo, Rows::full(t_matrix, P::V, columns * mb), products, columns * mb);
         let (vinegar_products, oil_products) = products.split_at(P::K * columns * mb);
-
-        // M = V Q + N'.
-        packed::transpose::<P>((P::O, P::K), (oil_products, columns), (m_matrices, P::O));
-        let v_rows = Coefficients::new(vo.elements(), rows, P::K);
-        b.left_product(v_rows, Rows::full(q, P::V, P::O * mb), m_matrices, P::O * mb);
 
         // Steps 3 and 4: y = t - W(v), and A.
         let (a, y) = system.split_at_mut(P::K * P::O * mb);
