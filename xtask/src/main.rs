@@ -1,6 +1,7 @@
 //! The checks of this repository, each a named command; `cargo xtask ci` runs all of them in order.
 
 mod constant_time;
+mod firmware;
 mod neon;
 mod rules;
 mod steps;
@@ -35,6 +36,8 @@ enum Task {
     Docs,
     /// All tests.
     Test,
+    /// Runs keygen, sign and verify on an emulated Cortex-M4 and prints what they take. Needs qemu-system-arm.
+    Firmware(firmware::Options),
     /// A report of a committed record, opened in Chromium: sections, charts, keyboard, phone. Needs npm and Chromium.
     Page,
     /// The library for a microcontroller without an allocator, and for WebAssembly.
@@ -65,6 +68,7 @@ fn main() {
         Task::Clippy => steps::clippy(),
         Task::Docs => steps::docs(),
         Task::Test => steps::test(),
+        Task::Firmware(options) => firmware::run(&options),
         Task::Page => steps::page(),
         Task::Cross => steps::cross(),
         Task::Neon(options) => neon::run(&options),
@@ -87,12 +91,13 @@ fn ci(skip_tests: bool) -> ! {
         constant_time::run(checker, &Subject::in_short(checker))
     }
     type Step = (&'static str, fn() -> Outcome);
-    let all: [Step; 11] = [
+    let all: &[Step] = &[
         ("fmt", steps::fmt),
         ("rules", rules::check),
         ("clippy", steps::clippy),
         ("docs", steps::docs),
         ("test", steps::test),
+        ("firmware", || firmware::run(&firmware::Options::in_short())),
         ("page", steps::page),
         ("cross", steps::cross),
         ("neon", || neon::run(&neon::Options::default())),
@@ -102,7 +107,7 @@ fn ci(skip_tests: bool) -> ! {
         ("ct-trace", || in_short(Checker::Trace)),
     ];
     let mut outcomes = Vec::new();
-    for (name, step) in all.into_iter().filter(|&(name, _)| !(skip_tests && name == "test")) {
+    for &(name, step) in all.iter().filter(|(name, _)| !(skip_tests && *name == "test")) {
         println!("== {name}");
         let start = std::time::Instant::now();
         outcomes.push((name, step(), start.elapsed().as_secs()));

@@ -19,6 +19,7 @@ pub(crate) mod taint;
 mod x86_64;
 
 use crate::packed::{Coefficients, Rows};
+use crate::stream::StreamPart;
 
 #[cfg(all(target_arch = "aarch64", feature = "std"))]
 pub use aarch64::Neon;
@@ -49,6 +50,26 @@ pub trait Backend: Copy + Send + Sync + 'static {
     ///
     /// Secret: `out`, X, and `rows` unless [`Rows::is_public`]. Public: all shapes. Linear in X and in `rows`.
     fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize);
+
+    /// `out += X R` as [`left_product`](Self::left_product) does, R being part of the AES-128-CTR stream of `key`: P1 and
+    /// P2 where they are not in memory.
+    ///
+    /// X has as many columns as the part has rows. Row i of it lands at `part.column(i)` within each row of `out`.
+    /// `window` is memory to expand into, at least the longest row of the part and 32 bytes; it may be left with
+    /// anything public in it, and nothing else.
+    ///
+    /// Secret: `out`, X unless [`Coefficients::is_public`].
+    fn left_product_of_stream(
+        self,
+        x: Coefficients<'_>,
+        key: &[u8; 16],
+        part: &StreamPart,
+        window: &mut [u8],
+        out: &mut [u8],
+        stride: usize,
+    ) {
+        crate::stream::left_product(self, x, key, part, window, out, stride);
+    }
 
     /// Fills `out` with AES-128 of the blocks `iv ^ j`, j = `first`, `first + 1`, ... as 128-bit big-endian numbers.
     ///

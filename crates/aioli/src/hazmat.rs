@@ -48,7 +48,10 @@ pub fn expand_p<B: Backend>(b: B, seed: &[u8; crate::params::PUBLIC_SEED_BYTES],
 /// The operations on the caller's memory, for machines without an allocator.
 ///
 /// The window is for P1 and P2, which are expanded a part at a time: from one row ([`in_place::min_window`]) to everything
-/// (`P_BYTES`), the larger the faster. The rest of the memory is cleared before and afterwards.
+/// (`P_BYTES`), the larger the faster. The products of P1 with secrets are made for some of its columns at a time, as many
+/// as the rest of the memory allows: what each operation needs is given for a `width`, the number of columns, from 1
+/// ([`keygen`](in_place::keygen), [`sign`](in_place::sign)) or O ([`verify`](in_place::verify)) to N. That memory is
+/// cleared before and afterwards.
 pub mod in_place {
     use crate::Error;
     use crate::backend::Backend;
@@ -64,19 +67,19 @@ pub mod in_place {
         PublicMap::<'_, P>::MIN_WINDOW
     }
 
-    /// What [`keygen`] needs beside the window, in bytes.
-    pub const fn keygen_memory<P: ParameterSet>() -> usize {
-        generating::keygen_memory::<P>()
+    /// What [`keygen`] needs beside the window for `width` columns at a time, in bytes.
+    pub const fn keygen_memory<P: ParameterSet>(width: usize) -> usize {
+        generating::keygen_memory::<P>(width)
     }
 
-    /// What [`sign`] needs beside the window, in bytes.
-    pub const fn sign_memory<P: ParameterSet>() -> usize {
-        signing::sign_memory::<P>(false)
+    /// What [`sign`] needs beside the window for `width` columns at a time, in bytes.
+    pub const fn sign_memory<P: ParameterSet>(width: usize) -> usize {
+        signing::sign_memory::<P>(false, width)
     }
 
-    /// What [`verify`] needs beside the window, in bytes.
-    pub const fn verify_memory<P: ParameterSet>() -> usize {
-        verifying::verify_memory::<P>()
+    /// What [`verify`] needs beside the window for `width` columns at a time, in bytes.
+    pub const fn verify_memory<P: ParameterSet>(width: usize) -> usize {
+        verifying::verify_memory::<P>(width)
     }
 
     /// Computes the public key of a secret key.
@@ -90,8 +93,8 @@ pub mod in_place {
         window: &mut [u8],
         memory: &mut [u8],
     ) -> Result<P::PublicKeyBytes, Error> {
-        cleared::<P, _>(window, memory, keygen_memory::<P>(), |window, memory| {
-            generating::keygen::<P, B>(b, secret_key.as_ref(), window, memory)
+        cleared::<P, _>(window, memory, keygen_memory::<P>, 1..=P::V, |window, width, memory| {
+            generating::keygen::<P, B>(b, secret_key.as_ref(), width, window, memory)
         })
     }
 
@@ -111,8 +114,8 @@ pub mod in_place {
         let zero = P::DigestBytes::ZERO;
         let randomizer = randomizer.unwrap_or(&zero.as_ref()[..P::SALT_BYTES]);
         let request = Request::new::<P>(secret_key.as_ref(), digest, randomizer, 256)?;
-        cleared::<P, _>(window, memory, sign_memory::<P>(), |window, memory| {
-            signing::sign::<P, B>(b, &request, SecretMap::Compact(window), memory).map(Signature::from_bytes)
+        cleared::<P, _>(window, memory, sign_memory::<P>, 1..=P::V, |window, width, memory| {
+            signing::sign::<P, B>(b, &request, SecretMap::Compact(window), width, memory).map(Signature::from_bytes)
         })?
     }
 
@@ -131,27 +134,31 @@ pub mod in_place {
     ) -> Result<(), Error> {
         let public_key = public_key.as_ref();
         let seed: &[u8; PUBLIC_SEED_BYTES] = public_key.first_chunk().expect("a public key is longer than its seed");
-        let valid = cleared::<P, _>(window, memory, verify_memory::<P>(), |window, memory| {
+        let valid = cleared::<P, _>(window, memory, verify_memory::<P>, P::O..=P::N, |window, width, memory| {
             let p = PublicMap::from_seed(b, seed, window);
-            verifying::verify::<P, B>(b, public_key, p, digest.as_ref(), signature.as_ref(), memory)
+            verifying::verify::<P, B>(b, public_key, p, digest.as_ref(), signature.as_ref(), width, memory)
         })?;
         if valid { Ok(()) } else { Err(Error::InvalidSignature) }
     }
 
+    /// Calls `f` with the window, the largest of `widths` for which the memory suffices, and that memory, zero.
     fn cleared<P: ParameterSet, T>(
         window: &mut [u8],
         memory: &mut [u8],
-        needed: usize,
-        f: impl FnOnce(&mut [u8], &mut [u8]) -> T,
+        needed: impl Fn(usize) -> usize,
+        widths: core::ops::RangeInclusive<usize>,
+        f: impl FnOnce(&mut [u8], usize, &mut [u8]) -> T,
     ) -> Result<T, Error> {
-        for (expected, given) in [(min_window::<P>(), window.len()), (needed, memory.len())] {
-            if given < expected {
-                return Err(Error::Memory { expected, given });
-            }
+        if window.len() < min_window::<P>() {
+            return Err(Error::Memory { expected: min_window::<P>(), given: window.len() });
         }
-        let memory = &mut memory[..needed];
+        let expected = needed(*widths.start());
+        let Some(width) = widths.rev().find(|&width| needed(width) <= memory.len()) else {
+            return Err(Error::Memory { expected, given: memory.len() });
+        };
+        let memory = &mut memory[..needed(width)];
         memory.fill(0);
-        let result = f(window, memory);
+        let result = f(window, width, memory);
         crate::memory::wipe(memory);
         Ok(result)
     }
@@ -272,8 +279,8 @@ mod with_alloc {
 
         /// Computes a public key.
         pub fn verifying_key<P: ParameterSet, B: Backend>(b: B, key: &SigningKey<P>) -> VerifyingKey<P> {
-            memory::with(P::P_BYTES, keygen::keygen_memory::<P>(), |window, memory| {
-                VerifyingKey(keygen::keygen::<P, B>(b, key.as_ref(), window, memory))
+            memory::with(P::P_BYTES, keygen::keygen_memory::<P>(P::V), |window, memory| {
+                VerifyingKey(keygen::keygen::<P, B>(b, key.as_ref(), P::V, window, memory))
             })
         }
 
@@ -303,8 +310,8 @@ mod with_alloc {
             samples: u16,
         ) -> Result<Signature<P>, Error> {
             let request = Request::new::<P>(key.as_ref(), digest, randomizer, samples)?;
-            memory::with(P::P_BYTES, signing::sign_memory::<P>(false), |window, memory| {
-                signing::sign::<P, B>(b, &request, SecretMap::Compact(window), memory).map(Signature::from_bytes)
+            memory::with(P::P_BYTES, signing::sign_memory::<P>(false, P::V), |window, memory| {
+                signing::sign::<P, B>(b, &request, SecretMap::Compact(window), P::V, memory).map(Signature::from_bytes)
             })
         }
 
@@ -322,8 +329,8 @@ mod with_alloc {
         ) -> Result<Signature<P>, Error> {
             let request = Request::new::<P>(key.key.as_ref(), digest, randomizer, samples)?;
             let secret = SecretMap::Expanded { oil: &key.oil, p1_q: &key.p1_q };
-            memory::with(0, signing::sign_memory::<P>(true), |_, memory| {
-                signing::sign::<P, B>(b, &request, secret, memory).map(Signature::from_bytes)
+            memory::with(0, signing::sign_memory::<P>(true, P::V), |_, memory| {
+                signing::sign::<P, B>(b, &request, secret, P::V, memory).map(Signature::from_bytes)
             })
         }
 
@@ -338,10 +345,10 @@ mod with_alloc {
             digest: &MessageDigest<P>,
             signature: &Signature<P>,
         ) -> Result<(), Error> {
-            memory::with(P::P_BYTES.next_multiple_of(64) + verifying::verify_memory::<P>(), 0, |memory, _| {
+            memory::with(P::P_BYTES.next_multiple_of(64) + verifying::verify_memory::<P>(P::N), 0, |memory, _| {
                 let (window, memory) = memory.split_at_mut(P::P_BYTES.next_multiple_of(64));
                 let p = PublicMap::from_seed(b, key.seed(), window);
-                accept(verifying::verify::<P, B>(b, key.as_ref(), p, digest.as_ref(), signature.as_ref(), memory))
+                accept(verifying::verify::<P, B>(b, key.as_ref(), p, digest.as_ref(), signature.as_ref(), P::N, memory))
             })
         }
 
@@ -356,9 +363,9 @@ mod with_alloc {
             digest: &MessageDigest<P>,
             signature: &Signature<P>,
         ) -> Result<(), Error> {
-            memory::with(verifying::verify_memory::<P>(), 0, |memory, _| {
+            memory::with(verifying::verify_memory::<P>(P::N), 0, |memory, _| {
                 let (public_key, p) = (key.key.as_ref(), PublicMap::from_memory(&key.p));
-                accept(verifying::verify::<P, B>(b, public_key, p, digest.as_ref(), signature.as_ref(), memory))
+                accept(verifying::verify::<P, B>(b, public_key, p, digest.as_ref(), signature.as_ref(), P::N, memory))
             })
         }
 

@@ -24,15 +24,18 @@ pub(crate) fn split_seeds(hash: &mut [u8], oil: &mut [u8]) -> [u8; PUBLIC_SEED_B
     *seed_pk
 }
 
-/// Secret working memory of [`keygen`].
-pub(crate) const fn keygen_memory<P: ParameterSet>() -> usize {
-    seeds_bytes::<P>() + P::V * P::O + (2 * P::O * P::V + P::O * P::O) * P::M_BYTES
+/// Secret working memory of [`keygen`] that takes `width` columns of P1 at a time.
+pub(crate) const fn keygen_memory<P: ParameterSet>(width: usize) -> usize {
+    seeds_bytes::<P>() + P::V * P::O + (2 * P::O * width + P::O * P::O) * P::M_BYTES
 }
 
 /// The compact public key of a secret seed (specification, "CompactKeyGen").
+///
+/// Each column of P1 gives a row of Q, and each row of Q is used once; so `width` columns at a time are enough.
 pub(crate) fn keygen<P: ParameterSet, B: Backend>(
     b: B,
     seed_sk: &[u8],
+    width: usize,
     window: &mut [u8],
     memory: &mut [u8],
 ) -> P::PublicKeyBytes {
@@ -44,17 +47,25 @@ pub(crate) fn keygen<P: ParameterSet, B: Backend>(
     let oil = Coefficients::new(oil, P::O, P::O);
     let mut p = PublicMap::<P>::from_seed(b, &seed_pk, window);
 
-    let q = memory.take(P::V * P::O * P::M_BYTES);
-    p.add_p2(b, q);
-    let oil_p1 = memory.take(P::O * P::V * P::M_BYTES);
-    p.left_product_p1(b, oil, oil_p1, P::V * P::M_BYTES);
-    b.vectorize(
-        #[inline(always)]
-        || packed::add_transposed::<P>((P::O, P::V), oil_p1, q),
-    );
-
+    let q = memory.take(width * P::O * P::M_BYTES);
+    let oil_p1 = memory.take(P::O * width * P::M_BYTES);
     let p3 = memory.take(P::O * P::O * P::M_BYTES);
-    b.left_product(oil, Rows::full(q, P::V, P::O * P::M_BYTES), p3, P::O * P::M_BYTES);
+    for first in (0..P::V).step_by(width) {
+        let strip = first..P::V.min(first + width);
+        let (q, oil_p1) = (&mut q[..strip.len() * P::O * P::M_BYTES], &mut oil_p1[..P::O * strip.len() * P::M_BYTES]);
+        if first > 0 {
+            q.fill(0);
+            oil_p1.fill(0);
+        }
+        p.add_p2(b, strip.clone(), q);
+        p.left_product_p1(b, oil, strip.clone(), oil_p1, strip.len() * P::M_BYTES);
+        b.vectorize(
+            #[inline(always)]
+            || packed::add_transposed::<P>((P::O, strip.len()), oil_p1, q),
+        );
+        let rows = Rows::full(q, strip.len(), P::O * P::M_BYTES);
+        b.left_product(oil.columns_in(strip), rows, p3, P::O * P::M_BYTES);
+    }
 
     let mut public_key = P::PublicKeyBytes::ZERO;
     let (seed, p3_upper) = public_key.as_mut().split_at_mut(PUBLIC_SEED_BYTES);

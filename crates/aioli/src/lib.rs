@@ -63,6 +63,7 @@ mod public_map;
 mod sig;
 mod sign;
 mod solve;
+pub mod stream;
 mod verify;
 mod whip;
 mod xof;

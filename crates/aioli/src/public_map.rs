@@ -7,7 +7,9 @@
 use crate::backend::Backend;
 use crate::packed::{self, Coefficients, Rows};
 use crate::params::{PUBLIC_SEED_BYTES, ParameterSet};
+use crate::stream::{BLOCK, StreamPart};
 use core::marker::PhantomData;
+use core::ops::Range;
 
 /// The matrices P1 and P2 of one public key.
 pub(crate) struct PublicMap<'a, P> {
@@ -47,60 +49,65 @@ impl<'a, P: ParameterSet> PublicMap<'a, P> {
         Self { source: Source::Seed(seed, window), set: PhantomData }
     }
 
-    /// `out += X P1`; the rows of `out` are `stride` bytes apart and V m-vectors of each are written.
-    pub(crate) fn left_product_p1<B: Backend>(&mut self, b: B, x: Coefficients<'_>, out: &mut [u8], stride: usize) {
-        let row_bytes = P::V * P::M_BYTES;
-        self.blocks(b, 0, P::V, P::M_BYTES, row_bytes, |first, count, bytes| {
-            let indent = first * P::M_BYTES;
-            let rows = Rows::upper(bytes, count, row_bytes - indent, P::M_BYTES).public();
-            b.left_product(x.columns_in(first..first + count), rows, &mut out[indent..], stride);
-        });
+    /// `out += X P1` in the columns `strip`; the rows of `out` are `stride` bytes apart and `strip.len()` m-vectors of each
+    /// are written. X has V columns; those from `strip.end` on are not used.
+    pub(crate) fn left_product_p1<B: Backend>(
+        &mut self,
+        b: B,
+        x: Coefficients<'_>,
+        strip: Range<usize>,
+        out: &mut [u8],
+        stride: usize,
+    ) {
+        let bytes = strip.start * P::M_BYTES..strip.end * P::M_BYTES;
+        let part = StreamPart::new(0, P::V * P::M_BYTES, P::M_BYTES, strip.end, bytes);
+        let x = x.columns_in(0..strip.end);
+        match &mut self.source {
+            Source::Memory(p) => {
+                for first in (0..part.count()).step_by(part.run()) {
+                    let end = first + part.run();
+                    let rows = part.rows(first, end, &p[part.bytes(first).start..part.bytes(end - 1).end]).public();
+                    b.left_product(x.columns_in(first..end), rows, &mut out[part.column(first)..], stride);
+                }
+            }
+            Source::Seed(seed, window) => b.left_product_of_stream(x, seed, &part, window, out, stride),
+        }
     }
 
     /// `out += X P2`; the rows of `out` are `stride` bytes apart and O m-vectors of each are written.
     pub(crate) fn left_product_p2<B: Backend>(&mut self, b: B, x: Coefficients<'_>, out: &mut [u8], stride: usize) {
         let row_bytes = P::O * P::M_BYTES;
-        self.blocks(b, P::P1_BYTES, P::V, 0, row_bytes, |first, count, bytes| {
-            let rows = Rows::full(bytes, count, row_bytes).public();
-            b.left_product(x.columns_in(first..first + count), rows, out, stride);
-        });
+        match &mut self.source {
+            Source::Memory(p) => {
+                let p2 = Rows::full(&p[P::P1_BYTES..][..P::P2_BYTES], P::V, row_bytes);
+                b.left_product(x, p2.public(), out, stride);
+            }
+            Source::Seed(seed, window) => {
+                let part = StreamPart::new(P::P1_BYTES, row_bytes, 0, P::V, 0..row_bytes);
+                b.left_product_of_stream(x, seed, &part, window, out, stride);
+            }
+        }
     }
 
-    /// `out += P2`.
-    pub(crate) fn add_p2<B: Backend>(&mut self, b: B, out: &mut [u8]) {
+    /// `out += P2` in the rows `rows`.
+    pub(crate) fn add_p2<B: Backend>(&mut self, b: B, rows: Range<usize>, out: &mut [u8]) {
         let row_bytes = P::O * P::M_BYTES;
-        self.blocks(b, P::P1_BYTES, P::V, 0, row_bytes, |first, _, bytes| {
+        let mut add = |at: usize, bytes: &[u8]| {
             b.vectorize(
                 #[inline(always)]
-                || packed::add(&mut out[first * row_bytes..][..bytes.len()], bytes),
+                || packed::add(&mut out[at..][..bytes.len()], bytes),
             );
-        });
-    }
-
-    /// Calls `visit(first row, number of rows, their bytes)` for consecutive blocks of a matrix that begins at byte
-    /// `start` of the stream and has `rows` rows, the first of `row_bytes` bytes, each shorter by `step`.
-    fn blocks<B: Backend>(
-        &mut self,
-        b: B,
-        start: usize,
-        rows: usize,
-        step: usize,
-        row_bytes: usize,
-        mut visit: impl FnMut(usize, usize, &[u8]),
-    ) {
-        let offset = |row: usize| start + row * row_bytes - step * (row * row.saturating_sub(1) / 2);
+        };
+        let (begin, end) = (P::P1_BYTES + rows.start * row_bytes, P::P1_BYTES + rows.end * row_bytes);
         match &mut self.source {
-            Source::Memory(p) => visit(0, rows, &p[start..offset(rows)]),
+            Source::Memory(p) => add(0, &p[begin..end]),
             Source::Seed(seed, window) => {
-                let mut first = 0;
-                while first < rows {
-                    let block = offset(first) / BLOCK;
-                    let room = block * BLOCK + window.len();
-                    let end = (first + 1..=rows).take_while(|&end| offset(end) <= room).last().unwrap_or(first + 1);
-                    let window = &mut window[..offset(end) - block * BLOCK];
-                    b.aes128_ctr(seed, &[0; 16], block as u32, window);
-                    visit(first, end - first, &window[offset(first) - block * BLOCK..]);
-                    first = end;
+                let whole_blocks = window.len() - window.len() % BLOCK;
+                for start in (begin / BLOCK * BLOCK..end).step_by(whole_blocks) {
+                    let window = &mut window[..whole_blocks.min(end - start)];
+                    b.aes128_ctr(seed, &[0; 16], (start / BLOCK) as u32, window);
+                    let from = start.max(begin);
+                    add(from - begin, &window[from - start..]);
                 }
             }
         }
@@ -112,9 +119,6 @@ pub(crate) fn expand_p<B: Backend>(b: B, seed: &[u8; PUBLIC_SEED_BYTES], p: &mut
     b.aes128_ctr(seed, &[0; 16], 0, p);
 }
 
-/// An AES block.
-const BLOCK: usize = 16;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,26 +126,33 @@ mod tests {
     use crate::round3::Mayo2;
 
     #[test]
-    fn every_window_gives_the_same_products() {
+    fn every_window_and_strip_give_the_same_products() {
         let b = Portable::detect();
         let seed = [7; 16];
         let x: Vec<u8> = (0..Mayo2::V * 3).map(|i| (i * 5 + i / 16) as u8 % 16).collect();
         let x = Coefficients::new(&x, 3, 3);
         let stride = Mayo2::N * Mayo2::M_BYTES;
-        let products = |window: usize| {
+        let products = |window: usize, columns: usize| {
             let mut window = vec![0; window];
             let mut p = PublicMap::<Mayo2>::from_seed(b, &seed, &mut window);
             let mut out = vec![0; 3 * stride];
-            p.left_product_p1(b, x, &mut out, stride);
+            for start in (0..Mayo2::V).step_by(columns) {
+                let strip = start..(start + columns).min(Mayo2::V);
+                p.left_product_p1(b, x, strip, &mut out[start * Mayo2::M_BYTES..], stride);
+            }
             p.left_product_p2(b, x, &mut out[Mayo2::V * Mayo2::M_BYTES..], stride);
             let mut p2 = vec![0; Mayo2::P2_BYTES];
-            p.add_p2(b, &mut p2);
+            let (top, bottom) = p2.split_at_mut(19 * Mayo2::O * Mayo2::M_BYTES);
+            p.add_p2(b, 0..19, top);
+            p.add_p2(b, 19..Mayo2::V, bottom);
             (out, p2)
         };
-        let whole = products(Mayo2::P_BYTES);
+        let whole = products(Mayo2::P_BYTES, Mayo2::V);
         assert!(whole.0.iter().any(|&byte| byte != 0));
-        for window in [PublicMap::<Mayo2>::MIN_WINDOW, 5000, 20_001, Mayo2::P_BYTES - 1] {
-            assert!(products(window) == whole, "window of {window} bytes");
+        for window in [PublicMap::<Mayo2>::MIN_WINDOW, 5000, 20_001, Mayo2::P_BYTES - 1, Mayo2::P_BYTES] {
+            for columns in [1, 7, Mayo2::V] {
+                assert!(products(window, columns) == whole, "window of {window} bytes, strips of {columns} columns");
+            }
         }
     }
 }

@@ -56,19 +56,23 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Secret working memory of [`sign`], with an expanded key or without; must be zero.
-pub(crate) const fn sign_memory<P: ParameterSet>(expanded: bool) -> usize {
+/// Secret working memory of [`sign`], with an expanded key or without, that takes `width` columns of P1 at a time; must be
+/// zero.
+pub(crate) const fn sign_memory<P: ParameterSet>(expanded: bool, width: usize) -> usize {
     let rows = P::K + P::O;
     let vinegar = P::K * P::V_BYTES + P::R_BYTES;
-    let own = if expanded { 0 } else { seeds_bytes::<P>() + P::V * P::O + 2 * P::V * P::O * P::M_BYTES };
+    let own = if expanded { 0 } else { seeds_bytes::<P>() + P::V * P::O + 2 * width * P::O * P::M_BYTES };
     let elements = P::V * rows + P::K * P::V + 2 * P::K * P::O + P::K * P::N;
     let packed_s = P::O * P::V_BYTES + P::K * P::V_BYTES;
-    let products = P::K * P::V + P::V * t_columns::<P>() + rows * t_columns::<P>() + P::K * P::O;
+    let products = P::K * width + width * t_columns::<P>() + rows * t_columns::<P>() + P::K * P::O;
     let system = P::O + P::K * P::O + 1;
     own + vinegar + target_bytes::<P>() + elements + packed_s + lambda_bytes::<P>() + (products + system) * P::M_BYTES
 }
 
 /// Signs; returns the signature.
+///
+/// Each column of P1 gives a row of T and a row of Q, and each of these is used once; so `width` columns at a time are
+/// enough. With V of them Q is kept for further samples; an expanded key needs that width.
 ///
 /// # Errors
 ///
@@ -77,6 +81,7 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
     b: B,
     request: &Request<'_>,
     secret: SecretMap<'_>,
+    width: usize,
     memory: &mut [u8],
 ) -> Result<P::SignatureBytes, Error> {
     let mut memory = Memory::new(memory);
@@ -91,12 +96,12 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
     // Part of the signature.
     ct::public(salt);
     // The matrices first: their rows are whole cache lines in some sets, and memory begins at one.
-    let own = |length| if matches!(secret, SecretMap::Compact(_)) { length } else { 0 };
-    let vp1 = memory.take((P::K + own(P::O)) * P::V * mb);
-    // T, with lambda as its last column.
-    let (t_matrix, products) = (memory.take(P::V * columns * mb), memory.take(rows * columns * mb));
+    let own_rows = if matches!(secret, SecretMap::Compact(_)) { P::O } else { 0 };
+    let vp1 = memory.take((P::K + own_rows) * width * mb);
+    // A part of T, with lambda as its last column.
+    let (t_matrix, products) = (memory.take(width * columns * mb), memory.take(rows * columns * mb));
     // Q, in the expanded key or here; it is known after the first pass over P1.
-    let own_q = memory.take(own(P::V * P::O * mb));
+    let own_q = memory.take(own_rows * width * mb);
     let mut own_q_known = false;
     let (m_matrices, oil_linear) = (memory.take(P::K * P::O * mb), memory.take(P::O * mb));
     let system = memory.take((P::K * P::O + 1) * mb);
@@ -140,9 +145,6 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
                 }
                 packed::encode(column, oil_t);
             }
-            if P::LINEAR {
-                packed::transpose::<P>((1, P::V), (lambda, P::N), (&mut t_matrix[P::K * mb..], columns));
-            }
         },
     );
 
@@ -165,39 +167,60 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
             },
         );
 
-        // V P1, and the first time with a compact key O^T P1, which gives Q.
         if ctr > 0 {
-            vp1.fill(0);
             products.fill(0);
+            m_matrices.fill(0);
         }
-        let pass = Coefficients::new(vo, rows, if known_q.is_none() && !own_q_known { rows } else { P::K });
-        p.left_product_p1(b, pass, vp1, P::V * mb);
-        if pass.rows() == rows {
-            p.add_p2(b, own_q);
+        for first in (0..P::V).step_by(width) {
+            let strip = first..P::V.min(first + width);
+            let row_bytes = strip.len() * mb;
+            // V P1, and with a compact key O^T P1, which gives Q, unless that is known.
+            let vp1 = &mut vp1[..(P::K + own_rows) * row_bytes];
+            if ctr > 0 || first > 0 {
+                vp1.fill(0);
+            }
+            let pass = Coefficients::new(vo, rows, if known_q.is_none() && !own_q_known { rows } else { P::K });
+            p.left_product_p1(b, pass, strip.clone(), vp1, row_bytes);
+            let own_q = &mut own_q[..own_rows * row_bytes];
+            if pass.rows() == rows {
+                if ctr > 0 || first > 0 {
+                    own_q.fill(0);
+                }
+                p.add_p2(b, strip.clone(), own_q);
+                b.vectorize(
+                    #[inline(always)]
+                    || packed::add_transposed::<P>((P::O, strip.len()), &vp1[P::K * row_bytes..], own_q),
+                );
+                own_q_known = width == P::V;
+            }
+            let q = known_q.unwrap_or(own_q);
+
+            // [u, Lambda(v); N, O^T lambda] += [V; O^T] [T | lambda].
+            let t_matrix = &mut t_matrix[..columns * row_bytes];
             b.vectorize(
                 #[inline(always)]
-                || packed::add_transposed::<P>((P::O, P::V), &vp1[P::K * P::V * mb..], own_q),
+                || {
+                    packed::transpose::<P>((P::K, strip.len()), (vp1, strip.len()), (t_matrix, columns));
+                    if P::LINEAR && (width < P::V || ctr == 0) {
+                        let (lambda, last) = (&lambda[first * mb..], &mut t_matrix[P::K * mb..]);
+                        packed::transpose::<P>((1, strip.len()), (lambda, P::N), (last, columns));
+                    }
+                },
             );
-            own_q_known = true;
+            let vo = Coefficients::new(vo, rows, rows).columns_in(strip.clone());
+            b.left_product(vo, Rows::full(t_matrix, strip.len(), columns * mb), products, columns * mb);
+
+            // M += V Q; and N', once N is complete.
+            if strip.end == P::V {
+                b.vectorize(
+                    #[inline(always)]
+                    || packed::add_transposed::<P>((P::O, columns), &products[P::K * columns * mb..], m_matrices),
+                );
+            }
+            let v_rows = Coefficients::new(vo.elements(), rows, P::K);
+            b.left_product(v_rows, Rows::full(q, strip.len(), P::O * mb), m_matrices, P::O * mb);
         }
-        let q = known_q.unwrap_or(&*own_q);
-
-        // [u, Lambda(v); N, O^T lambda] = [V; O^T] [T | lambda].
-        b.vectorize(
-            #[inline(always)]
-            || packed::transpose::<P>((P::K, P::V), (vp1, P::V), (t_matrix, columns)),
-        );
-        let vo = Coefficients::new(vo, rows, rows);
-        b.left_product(vo, Rows::full(t_matrix, P::V, columns * mb), products, columns * mb);
         let (vinegar_products, oil_products) = products.split_at(P::K * columns * mb);
-
-        // M = V Q + N'.
-        b.vectorize(
-            #[inline(always)]
-            || packed::transpose::<P>((P::O, P::K), (oil_products, columns), (m_matrices, P::O)),
-        );
-        let v_rows = Coefficients::new(vo.elements(), rows, P::K);
-        b.left_product(v_rows, Rows::full(q, P::V, P::O * mb), m_matrices, P::O * mb);
 
         // Steps 3 and 4: y = t - W(v), and A.
         let (a, y) = system.split_at_mut(P::K * P::O * mb);

@@ -34,20 +34,24 @@ pub(crate) const fn t_columns<P: ParameterSet>() -> usize {
     if P::LINEAR { P::K + 1 } else { P::K }
 }
 
-/// Working memory of [`verify`], of any content: nothing in it is secret.
-pub(crate) const fn verify_memory<P: ParameterSet>() -> usize {
+/// Working memory of [`verify`] that takes `width` columns of P at a time, from O to N; of any content: nothing in it is
+/// secret.
+pub(crate) const fn verify_memory<P: ParameterSet>(width: usize) -> usize {
     let elements = 2 * P::K * P::N;
-    let products = P::K * P::N + (P::N + P::K) * t_columns::<P>();
+    let products = P::K * width + (width + P::K) * t_columns::<P>();
     elements + target_bytes::<P>() + lambda_bytes::<P>() + (products + 1) * P::M_BYTES
 }
 
 /// Whether `signature` is one of the message with this digest, W(s) = t.
+///
+/// Each column of P gives a row of T, which is used once; so `width` columns at a time are enough.
 pub(crate) fn verify<P: ParameterSet, B: Backend>(
     b: B,
     public_key: &[u8],
     mut p: PublicMap<'_, P>,
     digest: &[u8],
     signature: &[u8],
+    width: usize,
     memory: &mut [u8],
 ) -> bool {
     let mut memory = Memory::new(memory);
@@ -57,10 +61,8 @@ pub(crate) fn verify<P: ParameterSet, B: Backend>(
     }
     // The matrices first: their rows are whole cache lines in some sets, and memory begins at one.
     let columns = t_columns::<P>();
-    let (stride, right) = (P::N * P::M_BYTES, P::V * P::M_BYTES);
-    let (sp, t_matrix) = (memory.take(P::K * stride), memory.take(P::N * columns * P::M_BYTES));
+    let (sp, t_matrix) = (memory.take(P::K * width * P::M_BYTES), memory.take(width * columns * P::M_BYTES));
     let products = memory.take(P::K * columns * P::M_BYTES);
-    sp.fill(0);
     products.fill(0);
     let (hash, lambda) = (memory.take(target_bytes::<P>()), memory.take(lambda_bytes::<P>()));
     b.shake256(&[&[digest, salt]], &mut [hash]);
@@ -81,24 +83,39 @@ pub(crate) fn verify<P: ParameterSet, B: Backend>(
     );
     let s = Coefficients::new(s, P::K, P::K);
 
-    // S P, P = [[P1, P2], [0, P3]].
-    p.left_product_p1(b, s.columns_in(0..P::V), sp, stride);
-    p.left_product_p2(b, s.columns_in(0..P::V), &mut sp[right..], stride);
-    let p3 = Rows::upper(&public_key[PUBLIC_SEED_BYTES..], P::O, P::O * P::M_BYTES, P::M_BYTES).public();
-    b.left_product(s.columns_in(P::V..P::N), p3, &mut sp[right..], stride);
-
-    // u and Lambda(s_i) from S [T | lambda].
-    b.vectorize(
-        #[inline(always)]
-        || {
-            packed::transpose::<P>((P::K, P::N), (sp, P::N), (t_matrix, columns));
-            if P::LINEAR {
-                packed::transpose::<P>((1, P::N), (lambda, P::N), (&mut t_matrix[P::K * P::M_BYTES..], columns));
-            }
-        },
-    );
-    let row_bytes = columns * P::M_BYTES;
-    b.left_product(s, Rows::full(t_matrix, P::N, row_bytes).public(), products, row_bytes);
+    let mut first = 0;
+    while first < P::N {
+        // All of the rest, or columns of P1 alone.
+        let strip = first..if first + width >= P::N { P::N } else { P::V.min(first + width) };
+        let stride = strip.len() * P::M_BYTES;
+        let (sp, t_matrix) = (&mut sp[..P::K * stride], &mut t_matrix[..columns * stride]);
+        sp.fill(0);
+        // S P, P = [[P1, P2], [0, P3]].
+        if first < P::V {
+            p.left_product_p1(b, s, first..P::V.min(strip.end), sp, stride);
+        }
+        if strip.end == P::N {
+            let right = &mut sp[(P::V - first.min(P::V)) * P::M_BYTES..];
+            p.left_product_p2(b, s.columns_in(0..P::V), right, stride);
+            let p3 = Rows::upper(&public_key[PUBLIC_SEED_BYTES..], P::O, P::O * P::M_BYTES, P::M_BYTES).public();
+            b.left_product(s.columns_in(P::V..P::N), p3, right, stride);
+        }
+        // u and Lambda(s_i) from S [T | lambda].
+        b.vectorize(
+            #[inline(always)]
+            || {
+                packed::transpose::<P>((P::K, strip.len()), (sp, strip.len()), (t_matrix, columns));
+                if P::LINEAR {
+                    let (lambda, last) = (&lambda[first * P::M_BYTES..], &mut t_matrix[P::K * P::M_BYTES..]);
+                    packed::transpose::<P>((1, strip.len()), (lambda, P::N), (last, columns));
+                }
+            },
+        );
+        let row_bytes = columns * P::M_BYTES;
+        let t_rows = Rows::full(t_matrix, strip.len(), row_bytes).public();
+        b.left_product(s.columns_in(strip.clone()), t_rows, products, row_bytes);
+        first = strip.end;
+    }
 
     let w = memory.take(P::M_BYTES);
     whip::whip::<P, B>(b, products, columns, w);

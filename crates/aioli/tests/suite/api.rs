@@ -201,31 +201,32 @@ fn memory_of_the_caller<P: ParameterSet>() {
     let other = MessageDigest::of(b"another");
 
     let minimum = min_window::<P>();
-    for window in [minimum, minimum + 1, 3 * minimum + 5, P::P_BYTES - 1, P::P_BYTES, P::P_BYTES + 7] {
-        let context = format!("{}, window of {window} bytes", P::ALGORITHM);
+    let windows = [minimum, minimum + 1, 3 * minimum + 5, P::P_BYTES - 1, P::P_BYTES, P::P_BYTES + 7];
+    for (window, width) in windows.into_iter().zip([1, P::V / 3, P::V - 1, P::V, P::V, 5]) {
+        let context = format!("{}, window of {window} bytes, {width} columns at a time", P::ALGORITHM);
         let window = &mut vec![0xa5; window][..];
         let run = |needed: usize, operation: &mut dyn FnMut(&mut [u8])| {
             let mut memory = vec![0x5a; needed];
             operation(&mut memory);
             assert!(memory.iter().all(|&byte| byte == 0), "memory is cleared: {context}");
         };
-        run(keygen_memory::<P>(), &mut |memory| {
+        run(keygen_memory::<P>(width), &mut |memory| {
             assert_eq!(
                 keygen::<P, _>(b, key.as_seed(), window, memory).as_ref(),
                 Ok(public_key.as_bytes()),
                 "{context}"
             );
         });
-        run(sign_memory::<P>(), &mut |memory| {
+        run(sign_memory::<P>(width), &mut |memory| {
             assert_eq!(sign(b, key.as_seed(), &digest, None, window, memory), Ok(deterministic), "{context}");
         });
-        run(sign_memory::<P>(), &mut |memory| {
+        run(sign_memory::<P>(width), &mut |memory| {
             assert_eq!(sign(b, key.as_seed(), &digest, Some(&randomizer), window, memory), Ok(signature), "{context}");
         });
-        run(verify_memory::<P>(), &mut |memory| {
+        run(verify_memory::<P>(width.max(P::O)), &mut |memory| {
             assert_eq!(verify(b, public_key.as_bytes(), &digest, &signature, window, memory), Ok(()), "{context}");
         });
-        run(verify_memory::<P>(), &mut |memory| {
+        run(verify_memory::<P>(P::N), &mut |memory| {
             let verdict = verify(b, public_key.as_bytes(), &other, &signature, window, memory);
             assert_eq!(verdict, Err(Error::InvalidSignature), "{context}");
         });
@@ -249,12 +250,12 @@ fn too_little_memory_is_named<P: ParameterSet, B: Backend>(b: B, digest: &Messag
             assert_eq!(error, Some(Error::Memory { expected: min_window::<P>(), given }));
         }
     };
-    check(keygen_memory::<P>(), &|window, memory| keygen::<P, _>(b, &seed, window, memory).err());
-    check(sign_memory::<P>(), &|window, memory| sign(b, &seed, digest, None, window, memory).err());
-    check(verify_memory::<P>(), &|window, memory| verify(b, &public_key, digest, signature, window, memory).err());
+    check(keygen_memory::<P>(1), &|window, memory| keygen::<P, _>(b, &seed, window, memory).err());
+    check(sign_memory::<P>(1), &|window, memory| sign(b, &seed, digest, None, window, memory).err());
+    check(verify_memory::<P>(P::O), &|window, memory| verify(b, &public_key, digest, signature, window, memory).err());
     let (what, algorithm, expected) = ("randomizer", P::ALGORITHM, P::SALT_BYTES);
     for given in [0, expected - 1, expected + 1] {
-        let (window, memory) = (&mut vec![0; min_window::<P>()], &mut vec![0; sign_memory::<P>()]);
+        let (window, memory) = (&mut vec![0; min_window::<P>()], &mut vec![0; sign_memory::<P>(P::V)]);
         let result = sign(b, &seed, digest, Some(&vec![0; given]), window, memory);
         assert_eq!(result, Err(Error::Length { what, algorithm, expected, given }));
     }

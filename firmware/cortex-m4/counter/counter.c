@@ -1,0 +1,131 @@
+/* Counts what a program executes between two marks, for QEMU 7.2 and later.
+ *
+ * The marks are hints that do nothing: `dbg #1` begins an operation and `dbg #2` ends it. At each end the plugin writes
+ * to its output file
+ *
+ *     operation TAKEN                                      taken branches in all
+ *     ADDRESS SIZE ENCODING EXECUTIONS LOADS STORES        one line for each instruction that was executed
+ *
+ * where loads and stores are words (or bytes) accessed, so that an `ldm` of four registers has four for each execution,
+ * and ENCODING is the instruction's halfwords in hexadecimal, the first one first. Whoever reads the file attributes
+ * them to functions and classes.
+ *
+ * Arguments: out=FILE. Code lies below 4 MiB.
+ */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* QEMU's interface for plugins, as far as it is used here. */
+#define EXPORT __attribute__((visibility("default")))
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+typedef uint64_t plugin_id;
+enum { INLINE_ADD_U64 = 0 };
+enum { CB_NO_REGS = 0 };
+enum { MEM_READ = 1, MEM_WRITE = 2 };
+void qemu_plugin_register_vcpu_tb_trans_cb(plugin_id, void (*)(plugin_id, struct qemu_plugin_tb *));
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *, void (*)(unsigned, void *), int flags, void *);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *, void (*)(unsigned, void *), int flags, void *);
+void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *, int op, void *, uint64_t);
+void qemu_plugin_register_vcpu_mem_inline(struct qemu_plugin_insn *, int rw, int op, void *, uint64_t);
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *);
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *, size_t);
+uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *);
+const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *);
+size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *);
+
+EXPORT int qemu_plugin_version = 1;
+
+#define CODE_BYTES (4u << 20)
+#define INSTRUCTIONS (CODE_BYTES / 2)
+
+struct instruction {
+    uint64_t executions, loads, stores;
+    uint16_t halfwords[2];
+    uint16_t size;
+};
+
+/* By address; code does not change while it runs. */
+static struct instruction instructions[INSTRUCTIONS];
+static FILE *out;
+static uint64_t taken;
+/* Where the block that ran last ends. */
+static uint64_t expected;
+
+static void begin(unsigned cpu, void *data) {
+    (void)cpu, (void)data;
+    for (size_t i = 0; i < INSTRUCTIONS; i++)
+        instructions[i].executions = instructions[i].loads = instructions[i].stores = 0;
+    taken = 0;
+}
+
+static void end(unsigned cpu, void *data) {
+    (void)cpu, (void)data;
+    fprintf(out, "operation %" PRIu64 "\n", taken);
+    for (size_t i = 0; i < INSTRUCTIONS; i++) {
+        const struct instruction *in = &instructions[i];
+        if (in->executions)
+            fprintf(out, "%zx %u %04x%04x %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", 2 * i, in->size, in->halfwords[0],
+                    in->size == 4 ? in->halfwords[1] : 0, in->executions, in->loads, in->stores);
+    }
+    fflush(out);
+}
+
+/* A block of code that runs from its first to its last instruction. */
+struct block {
+    uint64_t begin, end;
+};
+
+static void enter(unsigned cpu, void *data) {
+    (void)cpu;
+    const struct block *block = data;
+    taken += block->begin != expected;
+    expected = block->end;
+}
+
+static void translated(plugin_id id, struct qemu_plugin_tb *tb) {
+    (void)id;
+    size_t count = qemu_plugin_tb_n_insns(tb);
+    struct block *block = malloc(sizeof *block);
+    block->begin = block->end = qemu_plugin_tb_vaddr(tb);
+    for (size_t i = 0; i < count; i++) {
+        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+        uint64_t address = qemu_plugin_insn_vaddr(insn);
+        if (address >= CODE_BYTES) {
+            fprintf(stderr, "counter: code at %" PRIx64 ", beyond what is counted\n", address);
+            exit(1);
+        }
+        struct instruction *in = &instructions[address / 2];
+        in->size = (uint16_t)qemu_plugin_insn_size(insn);
+        memcpy(in->halfwords, qemu_plugin_insn_data(insn), in->size);
+        block->end = address + in->size;
+        if (in->size == 4 && in->halfwords[0] == 0xf3af && in->halfwords[1] == 0x80f1)
+            qemu_plugin_register_vcpu_insn_exec_cb(insn, begin, CB_NO_REGS, NULL);
+        else if (in->size == 4 && in->halfwords[0] == 0xf3af && in->halfwords[1] == 0x80f2)
+            qemu_plugin_register_vcpu_insn_exec_cb(insn, end, CB_NO_REGS, NULL);
+        else {
+            qemu_plugin_register_vcpu_insn_exec_inline(insn, INLINE_ADD_U64, &in->executions, 1);
+            qemu_plugin_register_vcpu_mem_inline(insn, MEM_READ, INLINE_ADD_U64, &in->loads, 1);
+            qemu_plugin_register_vcpu_mem_inline(insn, MEM_WRITE, INLINE_ADD_U64, &in->stores, 1);
+        }
+    }
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, enter, CB_NO_REGS, block);
+}
+
+EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc, char **argv) {
+    (void)info;
+    for (int i = 0; i < argc; i++)
+        if (!strncmp(argv[i], "out=", 4))
+            out = fopen(argv[i] + 4, "w");
+    if (!out) {
+        fprintf(stderr, "counter: out=FILE, a file that can be written\n");
+        return 1;
+    }
+    qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+    return 0;
+}

@@ -1,0 +1,142 @@
+//! MAYO on a Cortex-M4: key generation, signing and verifying from the compact keys, against NIST's known answers.
+//!
+//! For each parameter set and operation one line on the debugger's console: what the clock counted, the stack's depth,
+//! and the memory in all, by its parts. `cargo xtask firmware` builds this, runs it under QEMU and makes a table of it.
+#![no_std]
+#![no_main]
+
+mod clock;
+mod stack;
+
+use aioli::backend::Portable;
+use aioli::hazmat::in_place;
+use aioli::{Algorithm, MessageDigest, ParameterSet, Signature, with_set};
+use clock::Clock;
+use cortex_m_rt::entry;
+use cortex_m_semihosting::debug::{EXIT_FAILURE, EXIT_SUCCESS, exit};
+use cortex_m_semihosting::{hprintln, syscall1};
+
+/// The first record of NIST's file of a set.
+struct Known {
+    algorithm: Algorithm,
+    secret_key: &'static [u8],
+    message: &'static [u8],
+    randomizer: &'static [u8],
+    public_key: &'static [u8],
+    signature: &'static [u8],
+}
+
+include!(concat!(env!("OUT_DIR"), "/known.rs"));
+
+#[entry]
+fn main() -> ! {
+    let Some(peripherals) = cortex_m::Peripherals::take() else { fail("the peripherals are taken") };
+    let mut clock = Clock::start(peripherals);
+    if !clock.runs() {
+        fail("the clock does not count");
+    }
+    let Some(memory) = cortex_m::singleton!(: [u8; MEMORY] = [0; MEMORY]) else { fail("the memory is taken") };
+
+    let mut line = [0; 256];
+    let wanted = command_line(&mut line);
+    let mut ran = 0;
+    for known in &KNOWN {
+        let name = known.algorithm.name();
+        if wanted.is_empty() || wanted.split(' ').any(|wanted| wanted == name) {
+            with_set!(known.algorithm, P => measure::<P>(known, &mut clock, memory));
+            ran += 1;
+        }
+    }
+    hprintln!("done sets={}", ran);
+    exit(EXIT_SUCCESS);
+    loop {}
+}
+
+/// The three operations of a set.
+fn measure<P: ParameterSet>(known: &Known, clock: &mut Clock, memory: &mut [u8]) {
+    let b = Portable::detect();
+    let (Ok(secret_key), Ok(signature)) =
+        (P::SecretKeyBytes::try_from(known.secret_key), Signature::<P>::try_from(known.signature))
+    else {
+        fail("a known answer of the wrong length")
+    };
+    let Ok(public_key) = P::PublicKeyBytes::try_from(known.public_key) else {
+        fail("a public key of the wrong length")
+    };
+    let digest = MessageDigest::<P>::of(known.message);
+    let window_bytes = in_place::min_window::<P>();
+    let (window, memory) = memory.split_at_mut(window_bytes);
+    let inputs = P::DIGEST_BYTES + P::SIGNATURE_BYTES;
+
+    let keygen_memory = in_place::keygen_memory::<P>();
+    let mut made = None;
+    let (time, stack) =
+        stack::depth(|| clock.time(|| made = in_place::keygen::<P, _>(b, &secret_key, window, memory).ok()));
+    let right = made.is_some_and(|made| made.as_ref() == known.public_key);
+    report::<P>("keygen", time, stack, [window_bytes, keygen_memory, P::SECRET_KEY_BYTES + P::PUBLIC_KEY_BYTES], right);
+
+    let sign_memory = in_place::sign_memory::<P>();
+    let mut made = None;
+    let (time, stack) = stack::depth(|| {
+        clock.time(|| {
+            made = in_place::sign::<P, _>(b, &secret_key, &digest, Some(known.randomizer), window, memory).ok();
+        })
+    });
+    let right = made.is_some_and(|made| made.as_ref() == known.signature);
+    report::<P>("sign", time, stack, [window_bytes, sign_memory, P::SECRET_KEY_BYTES + inputs], right);
+
+    let verify_memory = in_place::verify_memory::<P>();
+    let mut valid = false;
+    let (time, stack) = stack::depth(|| {
+        clock.time(|| valid = in_place::verify::<P, _>(b, &public_key, &digest, &signature, window, memory).is_ok())
+    });
+    // What must not verify: another message.
+    let other = MessageDigest::<P>::of(b"another message");
+    let refused = in_place::verify::<P, _>(b, &public_key, &other, &signature, window, memory).is_err();
+    let keys = P::PUBLIC_KEY_BYTES + inputs;
+    report::<P>("verify", time, stack, [window_bytes, verify_memory, keys], valid && refused);
+}
+
+/// One line. `parts` are window, working memory, keys with digest and signature.
+fn report<P: ParameterSet>(operation: &str, time: u32, stack: usize, parts: [usize; 3], right: bool) {
+    let [window, memory, keys] = parts;
+    hprintln!(
+        "result set={} operation={} unit={} time={} stack={} window={} memory={} keys={} ram={} answer={}",
+        P::ALGORITHM.name(),
+        operation,
+        Clock::UNIT,
+        time,
+        stack,
+        window,
+        memory,
+        keys,
+        stack + window + memory + keys,
+        if right { "right" } else { "WRONG" }
+    );
+}
+
+/// The arguments that the debugger was given, after the program's name: names of sets, all of them if there are none.
+fn command_line(line: &mut [u8; 256]) -> &str {
+    let mut block = [line.as_mut_ptr() as usize, line.len()];
+    // SAFETY: the block describes memory that this function may write to.
+    let refused = unsafe { syscall1!(GET_CMDLINE, block.as_mut_ptr()) };
+    let length = if refused == 0 { block[1].min(line.len()) } else { 0 };
+    let line = core::str::from_utf8(&line[..length]).unwrap_or_default().trim_end_matches('\0');
+    line.split_once(' ').map_or("", |(_, arguments)| arguments)
+}
+
+fn fail(why: &str) -> ! {
+    hprintln!("failed: {}", why);
+    exit(EXIT_FAILURE);
+    loop {}
+}
+
+#[panic_handler]
+fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
+    hprintln!("{}", info);
+    exit(EXIT_FAILURE);
+    loop {}
+}
+
+/// Working memory for the largest set.
+const MEMORY: usize = 560 << 10;

@@ -1,0 +1,125 @@
+//! MAYO on a Cortex-M4 under QEMU: builds `firmware/cortex-m4`, runs it, counts what it executes, prints the table.
+
+mod counts;
+mod table;
+
+use crate::steps::{self, Outcome};
+use counts::Counts;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use table::Operation;
+
+/// Which sets, and what to do with the figures.
+#[derive(clap::Args, Default)]
+pub(crate) struct Options {
+    /// Only these parameter sets (`mayo1`, `mayo1-round2`, ...); by default all of them.
+    #[arg(long, value_name = "SET", value_delimiter = ',')]
+    set: Vec<String>,
+    /// Writes the figures to a new file.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Shows the functions that an operation spends its instructions in.
+    #[arg(long)]
+    functions: bool,
+}
+
+impl Options {
+    /// What every change must pass: the level 1 sets.
+    pub(crate) fn in_short() -> Self {
+        let set = ["mayo1", "mayo2", "mayo1-round2", "mayo2-round2"].map(String::from).into();
+        Self { set, ..Self::default() }
+    }
+}
+
+pub(crate) fn run(options: &Options) -> Outcome {
+    match measure(options) {
+        Ok(operations) => judge(options, &operations),
+        Err(outcome) => outcome,
+    }
+}
+
+/// Prints and writes the figures; fails on a wrong answer, a missed target, or counters that disagree.
+fn judge(options: &Options, operations: &[Operation]) -> Outcome {
+    table::print(operations);
+    if options.functions {
+        operations.iter().for_each(table::print_functions);
+    }
+    let faults: Vec<String> = operations.iter().flat_map(Operation::faults).collect();
+    faults.iter().for_each(|fault| println!("{fault}"));
+    if let Some(path) = &options.json {
+        let written = std::fs::File::create_new(path).and_then(|file| {
+            serde_json::to_writer_pretty(file, &table::record(operations)).map_err(std::io::Error::from)
+        });
+        if let Err(error) = written {
+            return Outcome::Failed(format!("{}: {error}", path.display()));
+        }
+    }
+    if faults.is_empty() { Outcome::Passed } else { Outcome::Failed(format!("{} faults", faults.len())) }
+}
+
+fn measure(options: &Options) -> Result<Vec<Operation>, Outcome> {
+    available()?;
+    let built = Path::new("target/firmware");
+    std::fs::create_dir_all(built).map_err(|error| Outcome::Failed(format!("{}: {error}", built.display())))?;
+    let (plugin, counted) = (built.join("counter.so"), built.join("counts.txt"));
+    let mut compile = Command::new("cc");
+    compile.args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-fvisibility=hidden", "-o"]);
+    passed(steps::run(compile.arg(&plugin).arg(format!("{FIRMWARE}/counter/counter.c"))))?;
+    // In the firmware's directory, where its configuration is; and not with the flags meant for this machine.
+    let mut build = Command::new("cargo");
+    build.args(["build", "--release", "--locked", "--features", "mps2-an386"]).current_dir(FIRMWARE);
+    passed(steps::run(build.env_remove("RUSTFLAGS").env_remove("CARGO_TARGET_DIR")))?;
+
+    let image = format!("{FIRMWARE}/target/thumbv7em-none-eabihf/release/aioli-cortex-m4");
+    let arguments: String = options.set.iter().map(|set| format!(",arg={set}")).collect();
+    let mut qemu = Command::new("timeout");
+    qemu.args([TIME_LIMIT, "qemu-system-arm", "-M", "mps2-an386", "-nographic", "-monitor", "none", "-serial", "null"])
+        .args(["-icount", "shift=0", "-kernel", &image])
+        .args(["-semihosting-config", &format!("enable=on,target=native,arg=aioli{arguments}")])
+        .args(["-plugin", &format!("{},out={}", plugin.display(), counted.display())])
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit());
+    let output = qemu.output().map_err(|error| Outcome::Impossible(format!("qemu-system-arm: {error}")))?;
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let read =
+        |path: &Path| std::fs::read(path).map_err(|error| Outcome::Failed(format!("{}: {error}", path.display())));
+    let expected = if options.set.is_empty() { 8 } else { options.set.len() };
+    if !output.status.success() || !printed.lines().any(|line| line == format!("done sets={expected}")) {
+        print!("{printed}");
+        return Err(Outcome::Failed(format!("the firmware did not finish {expected} sets: {}", output.status)));
+    }
+    let counts = String::from_utf8_lossy(&read(&counted)?).into_owned();
+    let counts = Counts::parse_all(&counts, &read(Path::new(&image))?).map_err(Outcome::Failed)?;
+    table::join(&printed, counts).map_err(Outcome::Failed)
+}
+
+/// Whether this machine has what it takes.
+fn available() -> Result<(), Outcome> {
+    let answer = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program).args(arguments).stderr(Stdio::null()).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let targets = answer("rustup", &["target", "list", "--installed"]).unwrap_or_default();
+    let missing = if answer("qemu-system-arm", &["--version"]).is_none() {
+        "qemu-system-arm"
+    } else if answer("cc", &["--version"]).is_none() {
+        "cc"
+    } else if !targets.lines().any(|target| target == TARGET) {
+        "rustup target add thumbv7em-none-eabihf"
+    } else {
+        return Ok(());
+    };
+    Err(Outcome::Impossible(missing.into()))
+}
+
+fn passed(outcome: Outcome) -> Result<(), Outcome> {
+    match outcome {
+        Outcome::Passed => Ok(()),
+        other => Err(other),
+    }
+}
+
+const FIRMWARE: &str = "firmware/cortex-m4";
+const TARGET: &str = "thumbv7em-none-eabihf";
+/// Seconds; a run of all sets takes about fifteen.
+const TIME_LIMIT: &str = "600";

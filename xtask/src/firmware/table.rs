@@ -1,0 +1,187 @@
+//! The figures of the firmware as a table and as a record, beside the targets and what is published.
+
+use super::counts::Counts;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// One operation of one set.
+pub(crate) struct Operation {
+    /// `mayo1-round2`.
+    algorithm: String,
+    /// `keygen`, `sign`, `verify`.
+    name: String,
+    counts: Counts,
+    /// What the program's own clock said.
+    clock: u64,
+    /// Bytes: stack, and that with all else the operation needs.
+    stack: u64,
+    ram: u64,
+    right: bool,
+}
+
+impl Operation {
+    /// `MAYO_1` and the round.
+    fn set(&self) -> (String, u8) {
+        let (set, round) = match self.algorithm.strip_suffix("-round2") {
+            Some(set) => (set, 2),
+            None => (&*self.algorithm, 3),
+        };
+        (set.replace("mayo", "MAYO_"), round)
+    }
+
+    /// What must not be.
+    pub(crate) fn faults(&self) -> Vec<String> {
+        let subject = format!("{} {}", self.algorithm, self.name);
+        let mut faults = Vec::new();
+        if !self.right {
+            faults.push(format!("{subject}: not the known answer"));
+        }
+        if self.counts.instructions.abs_diff(self.clock) > CLOCK_TOLERANCE {
+            let counted = self.counts.instructions;
+            faults.push(format!("{subject}: the counter has {counted} instructions, the timer {}", self.clock));
+        }
+        if let Some(target) = self.target(&MEMORY_TARGETS)
+            && self.ram > target << 10
+        {
+            faults.push(format!("{subject}: {} bytes of memory, more than {target} KiB", self.ram));
+        }
+        faults
+    }
+
+    fn target(&self, targets: &[(&str, [u64; 3])]) -> Option<u64> {
+        let set = self.set().0;
+        let operation = OPERATIONS.iter().position(|name| *name == self.name)?;
+        targets.iter().find(|(name, _)| *name == set).map(|(_, targets)| targets[operation])
+    }
+
+    fn round2(&self, figures: &[(&str, [u64; 3])]) -> Option<u64> {
+        if self.set().1 == 2 { self.target(figures) } else { None }
+    }
+
+    /// Cycles after the rule that fits the published assembly on the board within 1.6 %.
+    fn cycles_by_rule(&self) -> u64 {
+        (self.counts.instructions + self.counts.loads) * 953 / 1000
+    }
+}
+
+/// Brings together what the program printed and what was counted.
+pub(crate) fn join(printed: &str, counts: Vec<Counts>) -> Result<Vec<Operation>, String> {
+    let results: Vec<&str> = printed.lines().filter_map(|line| line.strip_prefix("result ")).collect();
+    if results.len() != counts.len() {
+        return Err(format!("{} operations printed, {} counted", results.len(), counts.len()));
+    }
+    let mut operations = Vec::new();
+    for (line, counts) in results.into_iter().zip(counts) {
+        let fields: HashMap<&str, &str> = line.split(' ').filter_map(|field| field.split_once('=')).collect();
+        let text = |name| fields.get(name).copied().ok_or_else(|| format!("no {name} in: {line}"));
+        let number = |name| text(name)?.parse::<u64>().map_err(|_| format!("no number for {name} in: {line}"));
+        operations.push(Operation {
+            algorithm: text("set")?.into(),
+            name: text("operation")?.into(),
+            counts,
+            clock: number("time")?,
+            stack: number("stack")?,
+            ram: number("ram")?,
+            right: text("answer")? == "right",
+        });
+    }
+    Ok(operations)
+}
+
+pub(crate) fn print(operations: &[Operation]) {
+    println!(
+        "{:12} {:8} {:>12} {:>11} {:>9} {:>7} {:>8} {:>6} {:>13} {:>13} {:>15}",
+        "set",
+        "",
+        "instructions",
+        "loads",
+        "official",
+        "stack",
+        "RAM",
+        "code",
+        "est. cycles",
+        "est. by class",
+        "board, official"
+    );
+    for operation in operations {
+        let Operation { algorithm, name, counts, stack, ram, .. } = operation;
+        let official = operation.round2(&OFFICIAL_INSTRUCTIONS);
+        let ratio = official.map_or(String::new(), |o| format!("{:.2} x", o as f64 / counts.instructions as f64));
+        let board = operation.round2(&OFFICIAL_CYCLES).map_or(String::new(), |cycles| cycles.to_string());
+        println!(
+            "{algorithm:12} {name:8} {:12} {:11} {ratio:>9} {stack:7} {ram:8} {:6} {:13} {:13} {board:>15}",
+            counts.instructions,
+            counts.loads,
+            counts.code_bytes,
+            operation.cycles_by_rule(),
+            counts.cycles,
+        );
+    }
+    println!(
+        "official: instructions of MAYO-M4 over ours; RAM: working memory, stack, keys, signature; est. cycles: \
+         0.953 (instructions + loads), and a model by classes of instructions, both estimates; board: published cycles \
+         of MAYO-M4 on an STM32L4R5"
+    );
+}
+
+/// The functions that matter, the heaviest first.
+pub(crate) fn print_functions(operation: &Operation) {
+    println!("{} {}", operation.algorithm, operation.name);
+    let mut functions: Vec<_> = operation.counts.functions.iter().collect();
+    functions.sort_by_key(|(_, (instructions, _))| std::cmp::Reverse(*instructions));
+    for (name, (instructions, loads)) in functions {
+        let share = *instructions as f64 / operation.counts.instructions as f64;
+        if share >= 0.002 {
+            println!("  {:5.1} %  {instructions:11} instructions  {loads:11} loads  {name}", 100.0 * share);
+        }
+    }
+}
+
+/// The record, in the schema of the lab's.
+pub(crate) fn record(operations: &[Operation]) -> Value {
+    let results: Vec<Value> = operations
+        .iter()
+        .map(|operation| {
+            let (set, round) = operation.set();
+            json!({
+                "implementation": "aioli",
+                "backend": BACKEND,
+                "set": set,
+                "round": round,
+                "operation": operation.name,
+                "instructions": operation.counts.instructions,
+                "loads": operation.counts.loads,
+                "stack_bytes": operation.stack,
+                "ram_bytes": operation.ram,
+                "code_bytes": operation.counts.code_bytes,
+                "estimated_cycles": operation.cycles_by_rule(),
+                "estimated_cycles_by_class": operation.counts.cycles,
+            })
+        })
+        .collect();
+    json!({
+        "machine": { "cpu": "Cortex-M4", "board": "QEMU mps2-an386", "counted": "executed instructions" },
+        "results": results,
+    })
+}
+
+const OPERATIONS: [&str; 3] = ["keygen", "sign", "verify"];
+/// What runs on the device.
+const BACKEND: &str = "portable";
+/// Instructions between the marks of the timer and those of the counter, in whole ticks of the timer.
+const CLOCK_TOLERANCE: u64 = 200;
+/// KiB of RAM in all, for keygen, sign, verify.
+const MEMORY_TARGETS: [(&str, [u64; 3]); 2] = [("MAYO_1", [48, 96, 48]), ("MAYO_3", [NONE, 192, 96])];
+const NONE: u64 = u64::MAX >> 10;
+/// Executed instructions of MAYO-M4, round 2, under the same QEMU.
+const OFFICIAL_INSTRUCTIONS: [(&str, [u64; 3]); 3] = [
+    ("MAYO_1", [7_615_475, 13_750_105, 8_486_090]),
+    ("MAYO_2", [8_087_347, 8_962_580, 4_660_140]),
+    ("MAYO_3", [21_714_900, 37_590_072, 21_577_845]),
+];
+/// Cycles of MAYO-M4, round 2, on a NUCLEO-L4R5ZI, as its authors publish them.
+const OFFICIAL_CYCLES: [(&str, [u64; 3]); 3] = [
+    ("MAYO_1", [9_572_510, 16_911_188, 11_242_036]),
+    ("MAYO_2", [9_574_993, 11_003_859, 6_027_831]),
+    ("MAYO_3", [27_170_014, 45_428_633, 28_446_049]),
+];
