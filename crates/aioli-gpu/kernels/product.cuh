@@ -14,6 +14,9 @@ constexpr int THREADS = 512;
 // The coefficients of one row of R, a byte each, the element in its upper nibble so that sign_mask can pick its bits.
 FUNCTION int coefficient_stride(int rows) { return divide_up(rows, 4) * 4; }
 
+// A buffer: whole blocks of consecutive rows, before each row a block of anything, after the last one too.
+constexpr int BUFFER_BLOCKS = 1024;
+
 // How the threads share a product with `ROWS` rows of X and result rows of `ALL` m-vectors.
 template <int ROWS_, int ALL_> struct Plan {
     static constexpr int ROWS = ROWS_, ALL = ALL_;
@@ -31,10 +34,8 @@ template <int ROWS_, int ALL_> struct Plan {
     static constexpr int WORDS = divide_up(COLUMNS * MB, 4), STAGE_STRIDE = WORDS + 1;
     static constexpr int WIDTH = THREADS / GROUPS;
     static_assert(WORDS <= WIDTH && (ROWS + 4) * STAGES <= SLOTS, "a plan that fits");
+    static_assert(STAGES * COLUMNS * MB / 16 + 4 < BUFFER_BLOCKS, "a buffer takes a row");
 };
-
-// What comes out of one buffer: whole AES blocks of consecutive rows, before each row a block of anything.
-constexpr int BUFFER_BLOCKS = 1024;
 
 // A matrix of m-vectors in a source: `rows` rows of `columns` m-vectors, without what is left of the diagonal if it is
 // an upper triangle.
@@ -136,9 +137,7 @@ DEVICE void add_product(
                 buffer[i + (row - begin) + 1] = source.block(s.byte / 16 + i - base);
             }
         }
-#ifndef PLANT_RACE
         __syncthreads();
-#endif
         int base = 0;
         for (int row = begin; row < stop; row++) {
             const Segment s = segment(matrix, row, first, end);
@@ -197,7 +196,7 @@ DEVICE void add_contraction(
     constexpr int ITEMS = VECTORS * MW, WORDS = 2, WIDTH = divide_up(ITEMS, WORDS), GROUPS = THREADS / WIDTH;
     static_assert(GROUPS >= 1, "enough threads for a word each");
     const int thread = threadIdx.x % WIDTH, group = threadIdx.x / WIDTH;
-    if (group >= GROUPS) return;
+    if (group >= least(GROUPS, columns)) return;
     u32 s[ROWS][WORDS];
     UNROLL for (int i = 0; i < ROWS; i++)
         UNROLL for (int q = 0; q < WORDS; q++) s[i][q] = 0;

@@ -32,10 +32,12 @@ mod cuda;
 mod device;
 mod error;
 mod gpu;
+mod schedule;
 mod source;
 
 pub use error::Error;
 pub use gpu::Gpu;
+pub use schedule::{Processor, Rates, Schedule, Share, Worker};
 pub use source::source;
 
 /// A signature to verify.

@@ -17,11 +17,33 @@ pub(crate) fn compiler() -> Option<PathBuf> {
         .find(|name| Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success()))
 }
 
-/// Compiles the kernels of a set with these flags; returns the program.
-pub(crate) fn build<P: ParameterSet>(compiler: &Path, name: &str, flags: &[&str]) -> Result<PathBuf, String> {
+/// Whether the compiler makes programs with these flags that run: a sanitizer may not be installed.
+pub(crate) fn supports(compiler: &Path, flags: &[&str]) -> bool {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let name = flags.concat().replace(['=', ',', '-'], "_");
+    let (source, program) = (folder.join(format!("{name}.cpp")), folder.join(name));
+    std::fs::write(&source, "int main() {}\n").is_ok()
+        && Command::new(compiler)
+            .args(flags)
+            .arg(&source)
+            .arg("-o")
+            .arg(&program)
+            .output()
+            .is_ok_and(|output| output.status.success())
+        && Command::new(&program).output().is_ok_and(|output| output.status.success())
+}
+
+/// Compiles the kernels of a set, edited, with these flags; returns the program.
+pub(crate) fn build<P: ParameterSet>(
+    compiler: &Path,
+    name: &str,
+    flags: &[&str],
+    edit: impl FnOnce(String) -> String,
+) -> Result<PathBuf, String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}", P::ALGORITHM));
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    std::fs::write(folder.join("kernels.cu"), aioli_gpu::source::<P>(TABLES)).map_err(|error| error.to_string())?;
+    std::fs::write(folder.join("kernels.cu"), edit(aioli_gpu::source::<P>(TABLES)))
+        .map_err(|error| error.to_string())?;
     let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/harness");
     let program = folder.join("harness");
     let mut command = Command::new(compiler);

@@ -9,16 +9,26 @@ use aioli::backend::Kind;
 use aioli::{MessageDigest, ParameterSet, Signature, SigningKey, VerifyingKey, hazmat, round2, round3};
 use aioli_gpu::emulation::Engine;
 use aioli_gpu::{Error, Signing, Verification};
-use emulated::{Emulated, build, compiler};
+use emulated::{Emulated, build, compiler, supports};
 use std::path::PathBuf;
 
-/// Builds the kernels of a set, or says why this test checks nothing.
-fn program<P: ParameterSet>(test: &str, flags: &[&str]) -> Option<PathBuf> {
+/// Builds the kernels of a set, edited, or says why this test checks nothing.
+fn program<P: ParameterSet>(test: &str, flags: &[&str], edit: impl FnOnce(String) -> String) -> Option<PathBuf> {
     let Some(compiler) = compiler() else {
         println!("SKIPPED {test} of {}: no C++ compiler (g++ or clang++)", P::ALGORITHM);
         return None;
     };
-    Some(build::<P>(&compiler, test, flags).unwrap_or_else(|log| panic!("the kernels do not compile:\n{log}")))
+    if !supports(&compiler, flags) {
+        println!("SKIPPED {test} of {}: {} does not know {flags:?}", P::ALGORITHM, compiler.display());
+        return None;
+    }
+    Some(build::<P>(&compiler, test, flags, edit).unwrap_or_else(|log| panic!("the kernels do not compile:\n{log}")))
+}
+
+/// Replaces one place of a source, which must be there.
+fn planted(source: String, from: &str, to: &str) -> String {
+    assert!(source.contains(from), "the place of the planted error: {from}");
+    source.replacen(from, to, 1)
 }
 
 /// Keys, digests, randomizers and what the library makes of them.
@@ -109,16 +119,75 @@ fn engine<P: ParameterSet>(device: &Emulated) -> Engine<P, &Emulated> {
 
 /// All operations of a set.
 fn agrees<P: ParameterSet>(count: usize) {
-    let Some(program) = program::<P>("agrees", SANITIZED) else { return };
+    let Some(program) = program::<P>("agrees", SANITIZED, |source| source) else { return };
     let device = Emulated::start(&program, 1 << 30);
     let expected = Expected::<P>::new(count);
     let result = expected.keygen(&device).and_then(|()| expected.sign(&device)).and_then(|()| expected.verify(&device));
     result.unwrap_or_else(|error| panic!("{error}: {}", device.report()));
 }
 
+/// The smallest set.
+type Small = round2::Mayo2;
+
+#[test]
+fn threads_do_not_race_and_a_missing_barrier_is_caught() {
+    let expected = Expected::<Small>::new(2);
+    let control = program::<Small>("race-control", THREADS, |source| source);
+    let race = program::<Small>("race", THREADS, |source| {
+        // The one between filling a buffer and using it.
+        planted(source, "        __syncthreads();\n        int base = 0;", "        int base = 0;")
+    });
+    let (Some(control), Some(race)) = (control, race) else { return };
+    let device = Emulated::start(&control, 1 << 30);
+    let result = expected.keygen(&device).and_then(|()| expected.sign(&device)).and_then(|()| expected.verify(&device));
+    result.unwrap_or_else(|error| panic!("{error}: {}", device.report()));
+    let device = Emulated::start(&race, 1 << 30);
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| expected.keygen(&device)));
+    let report = device.report();
+    assert!(report.contains("data race"), "the race was not reported; the batch: {caught:?}; {report}");
+}
+
+#[test]
+fn an_access_beyond_shared_memory_is_caught() {
+    let Some(program) = program::<Small>("overrun", SANITIZED, |source| {
+        planted(source, "rows + r * P::STAGE_STRIDE + thread", "rows + (r + 1) * P::STAGE_STRIDE + thread")
+    }) else {
+        return;
+    };
+    let device = Emulated::start(&program, 1 << 30);
+    let result = Expected::<Small>::new(1).keygen(&device);
+    let report = device.report();
+    assert!(result.is_err() && report.contains("heap-buffer-overflow"), "{result:?}: {report}");
+}
+
+#[test]
+fn bounded_memory_makes_smaller_chunks() {
+    let Some(program) = program::<Small>("bounded", SANITIZED, |source| source) else { return };
+    // Room for one signature in each lane.
+    let device = Emulated::start(&program, 60_000);
+    let expected = Expected::<Small>::new(3);
+    let items = expected.keys.iter().zip(&expected.digests).map(|(key, digest)| Signing { key, digest });
+    let engine = Engine::<Small, _>::new(&device);
+    let signatures = engine.sign(&items.collect::<Vec<_>>(), &expected.randomizers).unwrap();
+    assert!(
+        signatures.iter().zip(&expected.signatures).all(|(signature, expected)| signature.as_ref() == Ok(expected))
+    );
+    assert_eq!(engine.keygen(&[]).unwrap(), []);
+    let (expected, given) = (Small::SALT_BYTES, 1);
+    let item = Signing { key: &expected_key(), digest: &MessageDigest::of(b"") };
+    assert_eq!(engine.sign(&[item], &[0]).unwrap_err(), Error::Randomizers { expected, given });
+}
+
+fn expected_key() -> SigningKey<Small> {
+    SigningKey::from_seed([1; Small::SECRET_KEY_BYTES])
+}
+
 /// Items under one key, enough that it is expanded.
 const SHARED: usize = 10;
 const SANITIZED: &[&str] = &["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+
+/// A thread of the operating system for each thread of a block, so that accesses of two of them race where no barrier is.
+const THREADS: &[&str] = &["-O1", "-DSHIM_THREADS", "-fsanitize=thread"];
 
 macro_rules! sets {
     ($($name:ident: $round:ident, $set:ident, $count:literal;)*) => {$(
