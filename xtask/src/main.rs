@@ -1,6 +1,7 @@
 //! The checks of this repository, each a named command; `cargo xtask ci` runs all of them in order.
 
 mod constant_time;
+mod gpu;
 mod rules;
 mod steps;
 
@@ -36,6 +37,8 @@ enum Task {
     Test,
     /// The library for a microcontroller without an allocator, and for WebAssembly.
     Cross,
+    /// The kernels for GPUs: compiled by NVIDIA's compiler, registers and spills within bounds, run on the CPU.
+    Gpu,
     /// memcheck follows marked secrets through keygen, expansion and signing: portable and avx2.
     CtValgrind(Subject),
     /// MemorySanitizer follows them: portable and gfni512. Needs the nightly toolchain with rust-src.
@@ -61,6 +64,7 @@ fn main() {
         Task::Docs => steps::docs(),
         Task::Test => steps::test(),
         Task::Cross => steps::cross(),
+        Task::Gpu => gpu::check(),
         Task::CtValgrind(subject) => constant_time::run(Checker::Valgrind, &subject),
         Task::CtMsan(subject) => constant_time::run(Checker::Msan, &subject),
         Task::CtTrace(subject) => constant_time::run(Checker::Trace, &subject),
@@ -80,13 +84,14 @@ fn ci(skip_tests: bool) -> ! {
         constant_time::run(checker, &Subject::in_short(checker))
     }
     type Step = (&'static str, fn() -> Outcome);
-    let all: [Step; 10] = [
+    let all: [Step; 11] = [
         ("fmt", steps::fmt),
         ("rules", rules::check),
         ("clippy", steps::clippy),
         ("docs", steps::docs),
         ("test", steps::test),
         ("cross", steps::cross),
+        ("gpu", gpu::check),
         ("ct-selftest", || constant_time::selftest(true)),
         ("ct-valgrind", || in_short(Checker::Valgrind)),
         ("ct-msan", || in_short(Checker::Msan)),

@@ -6,7 +6,8 @@
 #pragma once
 #include "params.cuh"
 
-constexpr int LANES = 32, TABLE_WORDS = TABLES * 256 * LANES;
+// Threads of a block that walks through P; and of a warp.
+constexpr int MAP_THREADS = 512, LANES = 32, TABLE_WORDS = TABLES * 256 * LANES;
 
 struct AesTable { u32 t[256]; };
 // 2 s, s, s, 3 s for s = S(byte), lowest byte first: a column of MixColumns behind the S-box.
@@ -55,27 +56,33 @@ constexpr int AES_KEY_WORDS = 48;
 static_assert(sizeof(AesKey) == AES_KEY_WORDS * 4, "a key in shared memory");
 
 // A lane's own copy of the tables.
+//
+// A look-up is a PRMT, which takes the byte, a multiply-add, which makes the address, and the load. The multiplier, the
+// distance of two entries, is read from the size of the block: were it a constant, the compiler would shift and add in
+// the pipe that is the busiest already.
 struct Aes {
-    const u32* lane;
+    const u8* lane;
+    u32 distance;
 
-    DEVICE explicit Aes(const u32* tables) : lane(tables + (threadIdx.x & (LANES - 1))) {}
+    DEVICE explicit Aes(const u32* tables)
+        : lane((const u8*)(tables + (threadIdx.x & (LANES - 1)))), distance(blockDim.x * 4 * LANES / MAP_THREADS) {}
 
-    // Table `t` at byte `t` of the word.
-    DEVICE u32 look_up(int t, u32 word) const {
-        const u32 byte = (word >> (8 * t)) & 255;
-        return rotate_bytes(lane[((t % TABLES) * 256 + byte) * LANES], t - t % TABLES);
+    // Table `t` at byte `i` of the word.
+    DEVICE u32 look_up(int t, int i, u32 word) const {
+        const u32 byte = __byte_perm(word, 0, 0x4440 + i);
+        const u32 entry = *(const u32*)(lane + byte * distance + t % TABLES * (256 * 4 * LANES));
+        return t < TABLES ? entry : rotate_bytes(entry, t - t % TABLES);
     }
 
-    // The S-box at byte `i` of a word, in place.
-    DEVICE u32 substitute(int i, u32 word) const {
-        const u32 byte = (word >> (8 * i)) & 255;
-        return ((lane[byte * LANES] >> 8) & 255) << (8 * i);
+    DEVICE u32 column(u32 a, u32 b, u32 c, u32 d) const {
+        return look_up(0, 0, a) ^ look_up(1, 1, b) ^ look_up(2, 2, c) ^ look_up(3, 3, d);
     }
 
-    DEVICE u32 column(u32 a, u32 b, u32 c, u32 d) const { return look_up(0, a) ^ look_up(1, b) ^ look_up(2, c) ^ look_up(3, d); }
-
+    // Byte i is the S-box at byte i of the i-th word; each table has it somewhere in its entries.
     DEVICE u32 last_column(u32 a, u32 b, u32 c, u32 d) const {
-        return substitute(0, a) | substitute(1, b) | substitute(2, c) | substitute(3, d);
+        const u32 low = __byte_perm(look_up(2, 0, a), look_up(3, 1, b), 0x0050);
+        const u32 high = __byte_perm(look_up(0, 2, c), look_up(1, 3, d), 0x7200);
+        return __byte_perm(low, high, 0x7610);
     }
 
     // Prepares a key and the block that counters are added to (by XOR); one thread.
@@ -90,9 +97,9 @@ struct Aes {
             UNROLL for (int c = 1; c < 4; c++) w[c] ^= w[c - 1];
             if (round == 0) {
                 UNROLL for (int c = 0; c < 4; c++) {
-                    u32 sum = w[c] ^ look_up(0, x[c]) ^ look_up(1, x[(c + 1) % 4]);
-                    if (c != 1) sum ^= look_up(2, x[(c + 2) % 4]);
-                    if (c != 0) sum ^= look_up(3, x[(c + 3) % 4]);
+                    u32 sum = w[c] ^ look_up(0, 0, x[c]) ^ look_up(1, 1, x[(c + 1) % 4]);
+                    if (c != 1) sum ^= look_up(2, 2, x[(c + 2) % 4]);
+                    if (c != 0) sum ^= look_up(3, 3, x[(c + 3) % 4]);
                     key->first[c] = sum;
                     key->last[c] = x[3];
                 }
@@ -101,10 +108,10 @@ struct Aes {
             }
             if (round == 1) {
                 const u32 s2 = key->first[2], s3 = key->first[3];
-                key->second[0] = w[0] ^ look_up(2, s2) ^ look_up(3, s3);
-                key->second[1] = w[1] ^ look_up(1, s2) ^ look_up(2, s3);
-                key->second[2] = w[2] ^ look_up(0, s2) ^ look_up(1, s3);
-                key->second[3] = w[3] ^ look_up(0, s3) ^ look_up(3, s2);
+                key->second[0] = w[0] ^ look_up(2, 2, s2) ^ look_up(3, 3, s3);
+                key->second[1] = w[1] ^ look_up(1, 1, s2) ^ look_up(2, 2, s3);
+                key->second[2] = w[2] ^ look_up(0, 0, s2) ^ look_up(1, 1, s3);
+                key->second[3] = w[3] ^ look_up(0, 0, s3) ^ look_up(3, 3, s2);
             }
         }
     }
@@ -112,11 +119,11 @@ struct Aes {
     // The key stream's block `counter`.
     DEVICE uint4 block(const AesKey* key, u32 counter) const {
         const u32 x3 = key->last[3] ^ ((counter & 255) << 24) ^ ((counter >> 8) << 16);
-        const u32 a = key->first[0] ^ look_up(3, x3), b = key->first[1] ^ look_up(2, x3);
-        u32 s0 = key->second[0] ^ look_up(0, a) ^ look_up(1, b);
-        u32 s1 = key->second[1] ^ look_up(0, b) ^ look_up(3, a);
-        u32 s2 = key->second[2] ^ look_up(2, a) ^ look_up(3, b);
-        u32 s3 = key->second[3] ^ look_up(1, a) ^ look_up(2, b);
+        const u32 a = key->first[0] ^ look_up(3, 3, x3), b = key->first[1] ^ look_up(2, 2, x3);
+        u32 s0 = key->second[0] ^ look_up(0, 0, a) ^ look_up(1, 1, b);
+        u32 s1 = key->second[1] ^ look_up(0, 0, b) ^ look_up(3, 3, a);
+        u32 s2 = key->second[2] ^ look_up(2, 2, a) ^ look_up(3, 3, b);
+        u32 s3 = key->second[3] ^ look_up(1, 1, a) ^ look_up(2, 2, b);
         UNROLL for (int round = 1; round < 8; round++) {
             const u32 t0 = column(s0, s1, s2, s3), t1 = column(s1, s2, s3, s0);
             const u32 t2 = column(s2, s3, s0, s1), t3 = column(s3, s0, s1, s2);

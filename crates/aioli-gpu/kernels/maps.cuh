@@ -86,7 +86,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) keygen_map(const u32* o
                 const int column = first + j * P1::COLUMNS, columns = least(P1::COLUMNS, end - column);
                 __syncthreads();
                 put_stage(s, j, stage);
-                add_contraction<O, O>(sums, stage, P1::STAGE_STRIDE, 0, columns, x + column * L::STRIDE / 4, L::STRIDE);
+                add_contraction<P1, O, O>(sums, stage, P1::STAGE_STRIDE, 0, columns, x + column * L::STRIDE / 4, L::STRIDE);
             }
         }
         // O^T P2.
@@ -166,12 +166,12 @@ sign_map(const u32* list, const u32* oils, const u32* vinegars, const u32* targe
                 __syncthreads();
                 const int shift = LINEAR ? put_lambda(aes, linear_key, column, column + columns, lambda) : 0;
                 put_stage(s, j, stage);
-                add_contraction<ROWS, K>(upper, stage, P1::STAGE_STRIDE, 0, columns, coefficients, L::STRIDE);
-                add_contraction<K, O>(
+                add_contraction<P1, ROWS, K>(upper, stage, P1::STAGE_STRIDE, 0, columns, coefficients, L::STRIDE);
+                add_contraction<P1, K, O>(
                     lower, stage + K * P1::STAGE_STRIDE, P1::STAGE_STRIDE, 0, columns, coefficients, L::STRIDE
                 );
                 if (LINEAR)
-                    add_contraction<ROWS, 1>(
+                    add_contraction<P1, ROWS, 1>(
                         upper + K * ROWS * MW, (const u32*)lambda, 0, shift, columns, coefficients, L::STRIDE
                     );
             }
@@ -231,8 +231,8 @@ DEVICE void contract_stage(
     __syncthreads();
     const int shift = LINEAR ? put_lambda(aes, linear_key, column, column + columns, lambda) : 0;
     put_stage(s, j, stage);
-    add_contraction<K, K>(sums, stage, P::STAGE_STRIDE, 0, columns, coefficients, STRIDE);
-    if (LINEAR) add_contraction<K, 1>(sums + K * K * MW, (const u32*)lambda, 0, shift, columns, coefficients, STRIDE);
+    add_contraction<P, K, K>(sums, stage, P::STAGE_STRIDE, 0, columns, coefficients, STRIDE);
+    if (LINEAR) add_contraction<P, K, 1>(sums + K * K * MW, (const u32*)lambda, 0, shift, columns, coefficients, STRIDE);
 }
 
 // Whether signatures satisfy W(s) = t. With EXPANDED there is one public key, and P1 and P2 of it are in `expanded`.

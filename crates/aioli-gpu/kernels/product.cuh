@@ -9,7 +9,7 @@
 #include "aes.cuh"
 #include "field.cuh"
 
-constexpr int THREADS = 512;
+constexpr int THREADS = MAP_THREADS;
 
 // The coefficients of one row of R, a byte each, the element in its upper nibble so that sign_mask can pick its bits.
 FUNCTION int coefficient_stride(int rows) { return divide_up(rows, 4) * 4; }
@@ -188,12 +188,15 @@ template <class P> DEVICE void put_stage(const Sums<P>& sums, int stage, u32* ro
 // Adds to `sums`, `VECTORS` times `ROWS` m-vectors of MW words, the products of columns of a stage with X: the m-vector
 // (j, i) receives the sum over c < columns of X[i][c] times the m-vector in column c of row j, rows being `row_bytes`
 // apart and beginning `shift` bytes after `rows`.
-template <int ROWS, int VECTORS>
+//
+// The caller holds the sums of the product P meanwhile: where they are many, a thread takes one word at a time, not two.
+template <class P, int ROWS, int VECTORS>
 DEVICE void add_contraction(
     u32* sums, const u32* rows, int row_words, int shift, int columns, const u32* x, int stride
 ) {
     // Words of a thread, all in the same column; and threads in a group, each of which takes some of the columns.
-    constexpr int ITEMS = VECTORS * MW, WORDS = 2, WIDTH = divide_up(ITEMS, WORDS), GROUPS = THREADS / WIDTH;
+    constexpr int HELD = P::STAGES * P::ROWS, WORDS = HELD + 2 * ROWS <= 80 ? 2 : 1;
+    constexpr int ITEMS = VECTORS * MW, WIDTH = divide_up(ITEMS, WORDS), GROUPS = THREADS / WIDTH;
     static_assert(GROUPS >= 1, "enough threads for a word each");
     const int thread = threadIdx.x % WIDTH, group = threadIdx.x / WIDTH;
     if (group >= least(GROUPS, columns)) return;

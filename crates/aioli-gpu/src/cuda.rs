@@ -162,7 +162,7 @@ fn load<P: ParameterSet>(
 fn compiled<P: ParameterSet>(context: &Context, tables: u32) -> Result<Ptx, Error> {
     let major = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
     let minor = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
-    let options = vec![format!("--gpu-architecture=compute_{major}{minor}"), "--std=c++17".into()];
+    let options = options(major, minor);
     let source = source::<P>(tables);
     let mut hasher = DefaultHasher::new();
     (&source, &options, compiler_version()).hash(&mut hasher);
@@ -170,13 +170,7 @@ fn compiled<P: ParameterSet>(context: &Context, tables: u32) -> Result<Ptx, Erro
     if let Some(text) = cached.as_ref().and_then(|path| std::fs::read_to_string(path).ok()) {
         return Ok(Ptx::from_src(text));
     }
-    let ptx = cudarc::nvrtc::compile_ptx_with_opts(source, CompileOptions { options, ..Default::default() });
-    let ptx = ptx.map_err(|error| Error::Compile {
-        log: match error {
-            CompileError::CompileError { log, .. } => log.to_string_lossy().into_owned(),
-            other => other.to_string(),
-        },
-    })?;
+    let ptx = compile(source, options)?;
     if let Some(path) = cached {
         // A cache that cannot be written costs time, nothing else. Never a half-written file under the name.
         let part = path.with_extension(format!("{}.part", std::process::id()));
@@ -184,6 +178,20 @@ fn compiled<P: ParameterSet>(context: &Context, tables: u32) -> Result<Ptx, Erro
         let _ = std::fs::write(&part, ptx.to_src()).and_then(|()| std::fs::rename(&part, &path));
     }
     Ok(ptx)
+}
+
+fn options(major: i32, minor: i32) -> Vec<String> {
+    vec![format!("--gpu-architecture=compute_{major}{minor}"), "--std=c++17".into()]
+}
+
+fn compile(source: String, options: Vec<String>) -> Result<Ptx, Error> {
+    let options = CompileOptions { options, ..Default::default() };
+    cudarc::nvrtc::compile_ptx_with_opts(source, options).map_err(|error| Error::Compile {
+        log: match error {
+            CompileError::CompileError { log, .. } => log.to_string_lossy().into_owned(),
+            other => other.to_string(),
+        },
+    })
 }
 
 /// NVRTC's version; zero if it does not say.
@@ -207,3 +215,30 @@ fn failed(call: &'static str) -> impl Fn(DriverError) -> Error {
 
 /// The most device memory that a batch takes.
 const MEMORY: usize = 2 << 30;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aioli::{Algorithm, with_set};
+
+    #[test]
+    fn nvrtc_compiles_every_set() {
+        // SAFETY: as in `Context::open`.
+        if !unsafe { cudarc::nvrtc::sys::is_culib_present() } {
+            println!("SKIPPED nvrtc_compiles_every_set: NVIDIA's run-time compiler (libnvrtc) is not installed");
+            return;
+        }
+        for algorithm in Algorithm::ALL {
+            for (major, tables) in [(8, 4), (9, 1)] {
+                let source = with_set!(algorithm, P => source::<P>(tables));
+                let ptx = compile(source, options(major, 0)).unwrap_or_else(|error| panic!("{algorithm}: {error}"));
+                let text = ptx.to_src();
+                for kernel in Kernel::ALL {
+                    assert!(text.contains(&format!(".entry {}(", kernel.name())), "{algorithm}: {}", kernel.name());
+                }
+                assert!(text.contains("aioli_launch"), "{algorithm}: the facts of its launches");
+            }
+        }
+        assert!(matches!(compile("nonsense".into(), options(9, 0)), Err(Error::Compile { .. })));
+    }
+}

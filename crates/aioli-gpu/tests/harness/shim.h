@@ -55,6 +55,12 @@ inline void __syncthreads() { shim::barrier(); }
 
 inline u32 __funnelshift_l(u32 low, u32 high, u32 by) { return (u32)((((u64)high << 32 | low) << (by & 31)) >> 32); }
 inline u32 __funnelshift_r(u32 low, u32 high, u32 by) { return (u32)(((u64)high << 32 | low) >> (by & 31)); }
+inline u32 __byte_perm(u32 low, u32 high, u32 selector) {
+    const u64 bytes = (u64)high << 32 | low;
+    u32 result = 0;
+    for (int i = 0; i < 4; i++) result |= (u32)(bytes >> (8 * (selector >> (4 * i) & 7)) & 255) << (8 * i);
+    return result;
+}
 inline void atomicXor(u32* address, u32 value) { __atomic_fetch_xor(address, value, __ATOMIC_RELAXED); }
 inline void atomicOr(u32* address, u32 value) { __atomic_fetch_or(address, value, __ATOMIC_RELAXED); }
 inline u32 sign_mask(u32 word, int i) { return 0u - (word >> (8 * i + 7) & 1); }
