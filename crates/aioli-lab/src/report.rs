@@ -8,6 +8,7 @@ mod page;
 mod picture;
 
 use crate::credibility::Credibility;
+use crate::gpu::Batches;
 use crate::kernel::Kernels;
 use crate::part::Section;
 use crate::profile::Profile;
@@ -123,6 +124,7 @@ fn parts(record: &Record) -> Result<Vec<Part>> {
     ];
     parts.push(part::<Techniques>(record)?);
     parts.push(part::<Kernels>(record)?);
+    parts.push(part::<Batches>(record)?);
     parts.push(part::<Profile>(record)?);
     parts.push(part::<Credibility>(record)?);
     parts.push(Part { key: "published", title: "Published figures", blocks: published::blocks(record) });
