@@ -3,6 +3,7 @@
 mod constant_time;
 mod firmware;
 mod neon;
+mod gpu;
 mod rules;
 mod steps;
 
@@ -44,6 +45,8 @@ enum Task {
     Cross,
     /// The tests of the backend for 64-bit Arm under QEMU, and how many instructions its operations execute.
     Neon(neon::Options),
+    /// The kernels for GPUs: compiled by NVIDIA's compiler, registers and spills within bounds, run on the CPU.
+    Gpu,
     /// memcheck follows marked secrets through keygen, expansion and signing: portable and avx2.
     CtValgrind(Subject),
     /// MemorySanitizer follows them: portable and gfni512. Needs the nightly toolchain with rust-src.
@@ -72,6 +75,7 @@ fn main() {
         Task::Page => steps::page(),
         Task::Cross => steps::cross(),
         Task::Neon(options) => neon::run(&options),
+        Task::Gpu => gpu::check(),
         Task::CtValgrind(subject) => constant_time::run(Checker::Valgrind, &subject),
         Task::CtMsan(subject) => constant_time::run(Checker::Msan, &subject),
         Task::CtTrace(subject) => constant_time::run(Checker::Trace, &subject),
@@ -101,6 +105,7 @@ fn ci(skip_tests: bool) -> ! {
         ("page", steps::page),
         ("cross", steps::cross),
         ("neon", || neon::run(&neon::Options::default())),
+        ("gpu", gpu::check),
         ("ct-selftest", || constant_time::selftest(true)),
         ("ct-valgrind", || in_short(Checker::Valgrind)),
         ("ct-msan", || in_short(Checker::Msan)),

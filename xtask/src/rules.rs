@@ -51,6 +51,7 @@ const UNSAFE_EDGES: [&str; 8] = [
     "crates/aioli/src/backend",
     "crates/aioli/tests/zeroize.rs",
     "crates/aioli-cli/src/clock.rs",
+    "crates/aioli-gpu/src/cuda.rs",
     "crates/aioli-lab/src/counter.rs",
     "crates/aioli-lab/src/peers/liboqs.rs",
     "crates/aioli-lab/src/techniques/openmp.rs",

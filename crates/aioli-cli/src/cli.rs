@@ -203,6 +203,10 @@ pub(crate) struct Speed {
     /// Measure the throughput of batches on this many threads instead; times are then per operation of the batch
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
+    /// Measure batches on an NVIDIA GPU instead; times are then per operation of a batch of 16384. Needs a build with the
+    /// feature gpu
+    #[arg(long, conflicts_with_all = ["threads", "backend"])]
+    pub(crate) gpu: bool,
     /// Seconds for each operation
     #[arg(long, value_name = "SECONDS", default_value = "0.25", value_parser = seconds)]
     pub(crate) time: f64,

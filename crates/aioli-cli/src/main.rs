@@ -6,6 +6,7 @@ mod commands;
 mod envelope;
 mod error;
 mod files;
+mod gpu;
 mod keys;
 mod measure;
 mod terminal;

@@ -145,12 +145,13 @@ fn sample(
         }
     }
     let results = operations.iter().zip(samples);
-    results.map(|((operation, _), samples)| summary(set, kind, operation, samples, threads)).collect()
+    results.map(|((operation, _), samples)| summary(set, kind.name(), operation, samples, threads)).collect()
 }
 
-fn summary(
+/// What the samples of an operation, each of nanoseconds and cycles, come to.
+pub(crate) fn summary(
     set: Algorithm,
-    kind: Kind,
+    backend: &'static str,
     operation: &'static str,
     samples: Vec<(f64, Option<f64>)>,
     threads: usize,
@@ -162,7 +163,7 @@ fn summary(
     Measurement {
         implementation: "aioli",
         version: env!("CARGO_PKG_VERSION"),
-        backend: kind.name(),
+        backend,
         set: set.set_name(),
         round: round_number(set),
         operation,
@@ -178,4 +179,5 @@ fn summary(
     }
 }
 
-const MIN_SAMPLES: usize = 11;
+/// Fewer make no quartiles.
+pub(crate) const MIN_SAMPLES: usize = 11;

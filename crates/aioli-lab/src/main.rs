@@ -4,6 +4,7 @@
 mod all;
 mod counter;
 mod credibility;
+mod gpu;
 mod kernel;
 mod measure;
 mod part;
@@ -58,6 +59,10 @@ enum Command {
     Kernel(study::Options),
     /// Where the time of keygen, sign and verify goes, backend by backend, beside the published profile
     Profile(study::Options),
+    /// Batches on a GPU, on the processor and on both, by size, beside the published figures
+    ///
+    /// Without CUDA the processor is measured alone.
+    Gpu(gpu::Options),
     #[command(hide = true)]
     Worker(techniques::Worker),
 }
@@ -81,6 +86,7 @@ fn main() -> Result<()> {
         Command::Techniques(options) => study::run(&options, &stop, techniques::measure).map(drop),
         Command::Kernel(options) => study::run(&options, &stop, kernel::measure).map(drop),
         Command::Profile(options) => study::run(&options, &stop, profile::measure).map(drop),
+        Command::Gpu(options) => gpu::run(&options, &stop),
         Command::Worker(worker) => worker.run(),
     }
 }

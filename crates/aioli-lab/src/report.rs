@@ -7,6 +7,7 @@ mod findings;
 mod page;
 
 use crate::credibility::Credibility;
+use crate::gpu::Batches;
 use crate::kernel::Kernels;
 use crate::part::Section;
 use crate::profile::Profile;
@@ -114,6 +115,7 @@ fn parts(record: &Record, counted: &[Counted]) -> Result<Vec<Part>> {
     ];
     parts.push(part::<Techniques>(record)?);
     parts.push(part::<Kernels>(record)?);
+    parts.push(part::<Batches>(record)?);
     parts.push(part::<Profile>(record)?);
     parts.push(part::<Credibility>(record)?);
     parts.push(Part { key: "published", title: "Published figures", blocks: published::blocks(record, counted) });

@@ -47,6 +47,27 @@ fn techniques_are_timed_by_both_methods_and_claims_judged() {
 }
 
 #[test]
+fn batches_are_measured_with_or_without_a_gpu() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gpu.json");
+    let mut run = Command::cargo_bin("aioli-lab").expect("the binary");
+    run.args(["gpu", "--quick", "--set", "mayo2", "--round", "2", "--largest", "16", "--json"]).arg(&path);
+    let text = String::from_utf8(run.assert().success().get_output().stdout.clone()).unwrap();
+    let record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let section = &record["gpu"];
+    for operation in ["keygen", "sign", "verify", "verify_one_key", "scheme"] {
+        let found = backends(section, operation);
+        assert_eq!(found.iter().filter(|&&worker| worker == "cpu").count(), 2, "{operation}: {found:?}");
+        assert_eq!(found.contains(&"gpu"), section["device"].is_string(), "{operation}: {found:?}");
+    }
+    if section["device"].is_null() {
+        assert!(text.contains("the processor alone was measured"), "{text}");
+    }
+    // The published figures of the set.
+    assert!(text.contains("340") && text.contains("386") && text.contains("RTX 4090"), "{text}");
+}
+
+#[test]
 fn kernels_have_rates_and_a_picture() {
     let folder = tempfile::tempdir().unwrap();
     let (text, section) = quick("kernel", folder.path());

@@ -3,6 +3,7 @@
 use crate::cli::Speed;
 use crate::error::{Error, Exit};
 use crate::files::{self, Access};
+use crate::gpu::Gpu;
 use crate::measure::{Measurement, measure};
 use crate::terminal::say;
 use aioli::Algorithm;
@@ -12,20 +13,28 @@ use std::path::Path;
 use std::time::Duration;
 
 pub(crate) fn run(arguments: &Speed) -> Result<Exit, Error> {
-    let Speed { sets, backend, threads, time, json } = arguments;
+    let Speed { sets, backend, threads, gpu, time, json } = arguments;
     let kind = backend.kind()?;
     let sets = if sets.is_empty() { &Algorithm::ALL[..4] } else { sets };
+    let gpu = gpu.then(Gpu::open).transpose()?;
     let pool = threads.map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build());
     let pool = pool.transpose().map_err(|error| Error::Usage(format!("cannot start the threads: {error}")))?;
     let table = !json.as_deref().is_some_and(files::is_dash);
     if table {
         let threads = threads.map_or("one thread".into(), |threads| format!("batches on {threads} threads"));
-        say!("backend {kind}, {threads}")?;
+        match &gpu {
+            Some(gpu) => say!("{}, batches", gpu.name()?)?,
+            None => say!("backend {kind}, {threads}")?,
+        }
         heading()?;
     }
     let mut results = Vec::new();
     for &set in sets {
-        let measured = measure(set, kind, Duration::from_secs_f64(*time), pool.as_ref())?;
+        let time = Duration::from_secs_f64(*time);
+        let measured = match &gpu {
+            Some(gpu) => gpu.measure(set, time)?,
+            None => measure(set, kind, time, pool.as_ref())?,
+        };
         if table {
             measured.iter().try_for_each(row)?;
         }

@@ -34,6 +34,17 @@ fn backends_and_sets_must_be_there() {
     place.run(&["kat", "mayo2", "--write", "f"]).expect(3).saying("f");
 }
 
+#[test]
+fn a_gpu_that_cannot_be_measured_is_explained() {
+    let place = Place::new();
+    place.run(&["speed", "--gpu", "--threads", "2"]).expect(2).saying("--threads");
+    if cfg!(feature = "gpu") {
+        eprintln!("skipped: what --gpu says in a build without the feature gpu");
+    } else {
+        place.run(&["speed", "--gpu"]).expect(2).saying("feature gpu");
+    }
+}
+
 const OPERATIONS: [&str; 7] =
     ["keygen", "expand_sk", "expand_pk", "sign", "verify", "sign_expanded", "verify_expanded"];
 

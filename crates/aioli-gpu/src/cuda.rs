@@ -1,0 +1,244 @@
+//! CUDA as a [`Device`]: the one place that calls it.
+#![allow(unsafe_code, reason = "calls of the driver")]
+
+use crate::device::{Argument, Device, Facts, Kernel, Size};
+use crate::{Error, source};
+use aioli::ParameterSet;
+use cudarc::driver::sys::CUdevice_attribute as Attribute;
+use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as SHARED;
+use cudarc::driver::{
+    CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DriverError, LaunchConfig, PushKernelArg,
+};
+use cudarc::nvrtc::{CompileError, CompileOptions, Ptx};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A GPU.
+#[derive(Clone, Debug)]
+pub(crate) struct Context(Arc<CudaContext>);
+
+impl Context {
+    /// The first GPU.
+    pub(crate) fn open() -> Result<Self, Error> {
+        // SAFETY: tries to load the libraries and lets go of them again; their initializers are NVIDIA's.
+        let (driver, compiler) =
+            unsafe { (cudarc::driver::sys::is_culib_present(), cudarc::nvrtc::sys::is_culib_present()) };
+        // cudarc panics where they are absent.
+        if !driver {
+            return Err(Error::NoLibrary { name: "the NVIDIA driver (libcuda)" });
+        }
+        if !compiler {
+            return Err(Error::NoLibrary { name: "NVIDIA's run-time compiler (libnvrtc)" });
+        }
+        if cudarc::driver::result::init().is_err() {
+            return Err(Error::NoDevice);
+        }
+        match CudaContext::device_count().map_err(failed("cuDeviceGetCount"))? {
+            0 => Err(Error::NoDevice),
+            _ => CudaContext::new(0).map(Self).map_err(failed("cuDevicePrimaryCtxRetain")),
+        }
+    }
+
+    /// The name of the GPU.
+    pub(crate) fn name(&self) -> Result<String, Error> {
+        self.0.name().map_err(failed("cuDeviceGetName"))
+    }
+
+    fn attribute(&self, attribute: Attribute) -> Result<i32, Error> {
+        self.0.attribute(attribute).map_err(failed("cuDeviceGetAttribute"))
+    }
+}
+
+/// A GPU with the kernels of one parameter set.
+#[derive(Debug)]
+pub(crate) struct Cuda {
+    streams: [Arc<CudaStream>; 2],
+    functions: Vec<CudaFunction>,
+    facts: Facts,
+}
+
+impl Cuda {
+    /// Compiles and loads the kernels, with as many AES tables as there is shared memory for.
+    pub(crate) fn new<P: ParameterSet>(context: &Context) -> Result<Self, Error> {
+        let room = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
+        let mut least = 0;
+        for tables in [4, 2, 1] {
+            let (module, facts, streams) = load::<P>(context, tables)?;
+            least = facts.largest_shared();
+            if least as i32 > room {
+                continue;
+            }
+            let functions = Kernel::ALL.into_iter().map(|kernel| {
+                let function = module.load_function(kernel.name()).map_err(failed("cuModuleGetFunction"))?;
+                let shared = facts.shared(kernel) as i32;
+                function.set_attribute(SHARED, shared).map_err(failed("cuFuncSetAttribute"))?;
+                Ok(function)
+            });
+            return Ok(Self { streams, functions: functions.collect::<Result<_, Error>>()?, facts });
+        }
+        Err(Error::SharedMemory { expected: least as usize, given: room as usize })
+    }
+}
+
+impl Device for Cuda {
+    type Memory = CudaSlice<u8>;
+
+    fn facts(&self) -> Facts {
+        self.facts
+    }
+
+    fn allocate(&self, queue: usize, bytes: usize) -> Result<Self::Memory, Error> {
+        // SAFETY: of any content, and read only where something was written; bytes have no invalid values.
+        unsafe { self.streams[queue].alloc(bytes) }.map_err(failed("cuMemAllocAsync"))
+    }
+
+    fn upload(&self, queue: usize, memory: &mut Self::Memory, bytes: &[u8]) -> Result<(), Error> {
+        // From memory that is not pinned: copied aside before the call returns.
+        self.streams[queue].memcpy_htod(bytes, memory).map_err(failed("cuMemcpyHtoDAsync"))
+    }
+
+    fn download(&self, queue: usize, memory: &Self::Memory, bytes: &mut [u8]) -> Result<(), Error> {
+        let part = memory.slice(..bytes.len());
+        self.streams[queue].memcpy_dtoh(&part, bytes).map_err(failed("cuMemcpyDtoHAsync"))?;
+        self.finish(queue)
+    }
+
+    fn clear(&self, queue: usize, memory: &mut Self::Memory) -> Result<(), Error> {
+        self.streams[queue].memset_zeros(memory).map_err(failed("cuMemsetD8Async"))
+    }
+
+    fn finish(&self, queue: usize) -> Result<(), Error> {
+        self.streams[queue].synchronize().map_err(failed("cuStreamSynchronize"))
+    }
+
+    fn launch(
+        &self,
+        queue: usize,
+        kernel: Kernel,
+        size: Size,
+        arguments: &[Argument<'_, Self::Memory>],
+    ) -> Result<(), Error> {
+        let mut launch = self.streams[queue].launch_builder(&self.functions[kernel as usize]);
+        for argument in arguments {
+            match argument {
+                Argument::Memory(memory) => launch.arg(*memory),
+                Argument::Null => launch.arg(&0u64),
+                Argument::Number(number) => launch.arg(number),
+            };
+        }
+        let config = LaunchConfig {
+            grid_dim: (size.blocks, 1, 1),
+            block_dim: (size.threads, 1, 1),
+            shared_mem_bytes: size.shared,
+        };
+        // SAFETY: `batch` gives each kernel the arguments of its declaration, memory for as many items as it is told,
+        // and the tests run the same calls on kernels whose accesses are checked.
+        unsafe { launch.launch(config) }.map(drop).map_err(failed("cuLaunchKernel"))
+    }
+}
+
+/// Loads the kernels with so many AES tables.
+fn load<P: ParameterSet>(
+    context: &Context,
+    tables: u32,
+) -> Result<(Arc<CudaModule>, Facts, [Arc<CudaStream>; 2]), Error> {
+    let Context(device) = context;
+    let module = device.load_module(compiled::<P>(context, tables)?).map_err(failed("cuModuleLoadData"))?;
+    let stream = || device.new_stream().map_err(failed("cuStreamCreate"));
+    let streams = [stream()?, stream()?];
+    let mut launch = [0; 4 * Facts::WORDS];
+    {
+        let constants = module.get_global("aioli_launch", &streams[0]).map_err(failed("cuModuleGetGlobal"))?;
+        streams[0].memcpy_dtoh(&constants, &mut launch).map_err(failed("cuMemcpyDtoHAsync"))?;
+        streams[0].synchronize().map_err(failed("cuStreamSynchronize"))?;
+    }
+    let multiprocessors = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32;
+    let (free, _) = device.mem_get_info().map_err(failed("cuMemGetInfo"))?;
+    Ok((module, Facts::new(&launch, multiprocessors, (free / 2).min(MEMORY)), streams))
+}
+
+/// The kernels in PTX for this GPU: from the cache, or from the compiler and then in the cache.
+fn compiled<P: ParameterSet>(context: &Context, tables: u32) -> Result<Ptx, Error> {
+    let major = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+    let minor = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+    let options = options(major, minor);
+    let source = source::<P>(tables);
+    let mut hasher = DefaultHasher::new();
+    (&source, &options, compiler_version()).hash(&mut hasher);
+    let cached = cache().map(|folder| folder.join(format!("{}-{:016x}.ptx", P::ALGORITHM, hasher.finish())));
+    if let Some(text) = cached.as_ref().and_then(|path| std::fs::read_to_string(path).ok()) {
+        return Ok(Ptx::from_src(text));
+    }
+    let ptx = compile(source, options)?;
+    if let Some(path) = cached {
+        // A cache that cannot be written costs time, nothing else. Never a half-written file under the name.
+        let part = path.with_extension(format!("{}.part", std::process::id()));
+        let _ = path.parent().map(std::fs::create_dir_all);
+        let _ = std::fs::write(&part, ptx.to_src()).and_then(|()| std::fs::rename(&part, &path));
+    }
+    Ok(ptx)
+}
+
+fn options(major: i32, minor: i32) -> Vec<String> {
+    vec![format!("--gpu-architecture=compute_{major}{minor}"), "--std=c++17".into()]
+}
+
+fn compile(source: String, options: Vec<String>) -> Result<Ptx, Error> {
+    let options = CompileOptions { options, ..Default::default() };
+    cudarc::nvrtc::compile_ptx_with_opts(source, options).map_err(|error| Error::Compile {
+        log: match error {
+            CompileError::CompileError { log, .. } => log.to_string_lossy().into_owned(),
+            other => other.to_string(),
+        },
+    })
+}
+
+/// NVRTC's version; zero if it does not say.
+fn compiler_version() -> (i32, i32) {
+    let (mut major, mut minor) = (0, 0);
+    // SAFETY: writes the two numbers; the library is there, `Context::open` has seen it.
+    unsafe { cudarc::nvrtc::sys::nvrtcVersion(&mut major, &mut minor) };
+    (major, minor)
+}
+
+/// Where compiled kernels are kept: `AIOLI_GPU_CACHE`, or `aioli/gpu` in the user's folder of caches.
+fn cache() -> Option<PathBuf> {
+    let folder = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    folder("AIOLI_GPU_CACHE")
+        .or_else(|| Some(folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?.join("aioli/gpu")))
+}
+
+fn failed(call: &'static str) -> impl Fn(DriverError) -> Error {
+    move |error| Error::Cuda { call, reason: error.to_string() }
+}
+
+/// The most device memory that a batch takes.
+const MEMORY: usize = 2 << 30;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aioli::{Algorithm, with_set};
+
+    #[test]
+    fn nvrtc_compiles_every_set() {
+        // SAFETY: as in `Context::open`.
+        if !unsafe { cudarc::nvrtc::sys::is_culib_present() } {
+            println!("SKIPPED nvrtc_compiles_every_set: NVIDIA's run-time compiler (libnvrtc) is not installed");
+            return;
+        }
+        for algorithm in Algorithm::ALL {
+            for (major, tables) in [(8, 4), (9, 1)] {
+                let source = with_set!(algorithm, P => source::<P>(tables));
+                let ptx = compile(source, options(major, 0)).unwrap_or_else(|error| panic!("{algorithm}: {error}"));
+                let text = ptx.to_src();
+                for kernel in Kernel::ALL {
+                    assert!(text.contains(&format!(".entry {}(", kernel.name())), "{algorithm}: {}", kernel.name());
+                }
+                assert!(text.contains("aioli_launch"), "{algorithm}: the facts of its launches");
+            }
+        }
+        assert!(matches!(compile("nonsense".into(), options(9, 0)), Err(Error::Compile { .. })));
+    }
+}

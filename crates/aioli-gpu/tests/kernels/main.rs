@@ -1,0 +1,210 @@
+//! The kernels, run on the CPU under sanitizers, give the bytes of the library.
+//!
+//! Needs a C++ compiler (`CXX`, g++ or clang++) with its sanitizers; where there is none, each test says that it checked
+//! nothing. The batches are cut into chunks so small, for two multiprocessors, that every path of them is taken.
+
+mod emulated;
+
+use aioli::backend::Kind;
+use aioli::{MessageDigest, ParameterSet, Signature, SigningKey, VerifyingKey, hazmat, round2, round3};
+use aioli_gpu::emulation::Engine;
+use aioli_gpu::{Error, Signing, Verification};
+use emulated::{Emulated, build, compiler, supports};
+use std::path::PathBuf;
+
+/// Builds the kernels of a set, edited, or says why this test checks nothing.
+fn program<P: ParameterSet>(test: &str, flags: &[&str], edit: impl FnOnce(String) -> String) -> Option<PathBuf> {
+    let Some(compiler) = compiler() else {
+        println!("SKIPPED {test} of {}: no C++ compiler (g++ or clang++)", P::ALGORITHM);
+        return None;
+    };
+    if !supports(&compiler, flags) {
+        println!("SKIPPED {test} of {}: {} does not know {flags:?}", P::ALGORITHM, compiler.display());
+        return None;
+    }
+    Some(build::<P>(&compiler, test, flags, edit).unwrap_or_else(|log| panic!("the kernels do not compile:\n{log}")))
+}
+
+/// Replaces one place of a source, which must be there.
+fn planted(source: String, from: &str, to: &str) -> String {
+    assert!(source.contains(from), "the place of the planted error: {from}");
+    source.replacen(from, to, 1)
+}
+
+/// Keys, digests, randomizers and what the library makes of them.
+struct Expected<P: ParameterSet> {
+    keys: Vec<SigningKey<P>>,
+    public_keys: Vec<VerifyingKey<P>>,
+    digests: Vec<MessageDigest<P>>,
+    randomizers: Vec<u8>,
+    signatures: Vec<Signature<P>>,
+}
+
+impl<P: ParameterSet> Expected<P> {
+    fn new(count: usize) -> Self {
+        let kind = Kind::best();
+        let seed = |i: usize| (0..P::SECRET_KEY_BYTES).map(|j| (i * 29 + j * 7 + j * j) as u8).collect::<Vec<u8>>();
+        let keys: Vec<_> = (0..count).map(|i| SigningKey::<P>::try_from(&seed(i)[..]).unwrap()).collect();
+        let digests: Vec<_> = (0..count).map(|i| MessageDigest::of(&[i as u8; 5])).collect();
+        let randomizers: Vec<u8> = (0..count * P::SALT_BYTES).map(|i| (i * 11 + 3) as u8).collect();
+        let signatures = keys.iter().zip(&digests).zip(randomizers.chunks_exact(P::SALT_BYTES));
+        let signatures = signatures.map(|((key, digest), randomizer)| hazmat::sign(kind, key, digest, randomizer));
+        Self {
+            public_keys: keys.iter().map(|key| hazmat::verifying_key(kind, key)).collect(),
+            signatures: signatures.collect::<Result<_, _>>().unwrap(),
+            keys,
+            digests,
+            randomizers,
+        }
+    }
+
+    fn keygen(&self, device: &Emulated) -> Result<(), Error> {
+        let public_keys = engine(device).keygen(&self.keys)?;
+        assert!(public_keys == self.public_keys, "public keys of {}", P::ALGORITHM);
+        Ok(())
+    }
+
+    fn sign(&self, device: &Emulated) -> Result<(), Error> {
+        let items = self.keys.iter().zip(&self.digests).map(|(key, digest)| Signing { key, digest });
+        let signatures = engine(device).sign(&items.collect::<Vec<_>>(), &self.randomizers)?;
+        for (i, (signature, expected)) in signatures.iter().zip(&self.signatures).enumerate() {
+            assert!(signature.as_ref() == Ok(expected), "signature {i} of {}", P::ALGORITHM);
+        }
+        assert_eq!(signatures.len(), self.signatures.len());
+        Ok(())
+    }
+
+    /// Each under its key, and as many under the first key alone that it is expanded; of each signature a bad one too.
+    fn verify(&self, device: &Emulated) -> Result<(), Error> {
+        let packed = P::SIGNATURE_BYTES - P::SALT_BYTES;
+        // A flipped bit in the vectors, from the first to the last, or in the salt.
+        let flipped = |i: usize, signature: &Signature<P>| {
+            let mut bytes = signature.as_ref().to_vec();
+            let at = [0, packed - 1, packed, packed / 2, P::SIGNATURE_BYTES - 1][i % 5];
+            bytes[at] ^= 1 << (i % 8);
+            Signature::<P>::try_from(&bytes[..]).unwrap()
+        };
+        let bad: Vec<_> = self.signatures.iter().enumerate().map(|(i, signature)| flipped(i, signature)).collect();
+        let one: Vec<_> = (0..SHARED).map(|i| flipped(i, &self.signatures[0])).collect();
+        let item = |key: usize, digest: usize, signature| Verification {
+            key: &self.public_keys[key],
+            digest: &self.digests[digest],
+            signature,
+        };
+        let (mut items, mut valid) = (Vec::new(), Vec::new());
+        for i in 0..self.keys.len() {
+            let other = (i + 1) % self.keys.len();
+            items.extend([
+                item(i, i, &self.signatures[i]),
+                item(i, i, &bad[i]),
+                item(other, i, &self.signatures[i]),
+                item(i, other, &self.signatures[i]),
+            ]);
+            valid.extend([true, false, false, false]);
+        }
+        for signature in &one {
+            items.extend([item(0, 0, signature), item(0, 0, &self.signatures[0])]);
+            valid.extend([false, true]);
+        }
+        let verdicts = engine(device).verify(&items)?;
+        let verdicts: Vec<bool> = verdicts.iter().map(Result::is_ok).collect();
+        assert_eq!(verdicts, valid, "signatures of {}", P::ALGORITHM);
+        Ok(())
+    }
+}
+
+fn engine<P: ParameterSet>(device: &Emulated) -> Engine<P, &Emulated> {
+    Engine::new(device).with_chunk(3)
+}
+
+/// All operations of a set.
+fn agrees<P: ParameterSet>(count: usize) {
+    let Some(program) = program::<P>("agrees", SANITIZED, |source| source) else { return };
+    let device = Emulated::start(&program, 1 << 30);
+    let expected = Expected::<P>::new(count);
+    let result = expected.keygen(&device).and_then(|()| expected.sign(&device)).and_then(|()| expected.verify(&device));
+    result.unwrap_or_else(|error| panic!("{error}: {}", device.report()));
+}
+
+/// The smallest set.
+type Small = round2::Mayo2;
+
+#[test]
+fn threads_do_not_race_and_a_missing_barrier_is_caught() {
+    let expected = Expected::<Small>::new(2);
+    let control = program::<Small>("race-control", THREADS, |source| source);
+    let race = program::<Small>("race", THREADS, |source| {
+        // The one between filling a buffer and using it.
+        planted(source, "        __syncthreads();\n        int base = 0;", "        int base = 0;")
+    });
+    let (Some(control), Some(race)) = (control, race) else { return };
+    let device = Emulated::start(&control, 1 << 30);
+    let result = expected.keygen(&device).and_then(|()| expected.sign(&device)).and_then(|()| expected.verify(&device));
+    result.unwrap_or_else(|error| panic!("{error}: {}", device.report()));
+    let device = Emulated::start(&race, 1 << 30);
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| expected.keygen(&device)));
+    let report = device.report();
+    assert!(report.contains("data race"), "the race was not reported; the batch: {caught:?}; {report}");
+}
+
+#[test]
+fn an_access_beyond_shared_memory_is_caught() {
+    let Some(program) = program::<Small>("overrun", SANITIZED, |source| {
+        planted(source, "rows + r * P::STAGE_STRIDE + thread", "rows + (r + 1) * P::STAGE_STRIDE + thread")
+    }) else {
+        return;
+    };
+    let device = Emulated::start(&program, 1 << 30);
+    let result = Expected::<Small>::new(1).keygen(&device);
+    let report = device.report();
+    assert!(result.is_err() && report.contains("heap-buffer-overflow"), "{result:?}: {report}");
+}
+
+#[test]
+fn bounded_memory_makes_smaller_chunks() {
+    let Some(program) = program::<Small>("bounded", SANITIZED, |source| source) else { return };
+    // Room for one signature in each lane.
+    let device = Emulated::start(&program, 60_000);
+    let expected = Expected::<Small>::new(3);
+    let items = expected.keys.iter().zip(&expected.digests).map(|(key, digest)| Signing { key, digest });
+    let engine = Engine::<Small, _>::new(&device);
+    let signatures = engine.sign(&items.collect::<Vec<_>>(), &expected.randomizers).unwrap();
+    assert!(
+        signatures.iter().zip(&expected.signatures).all(|(signature, expected)| signature.as_ref() == Ok(expected))
+    );
+    assert_eq!(engine.keygen(&[]).unwrap(), []);
+    let (expected, given) = (Small::SALT_BYTES, 1);
+    let item = Signing { key: &expected_key(), digest: &MessageDigest::of(b"") };
+    assert_eq!(engine.sign(&[item], &[0]).unwrap_err(), Error::Randomizers { expected, given });
+}
+
+fn expected_key() -> SigningKey<Small> {
+    SigningKey::from_seed([1; Small::SECRET_KEY_BYTES])
+}
+
+/// Items under one key, enough that it is expanded.
+const SHARED: usize = 10;
+const SANITIZED: &[&str] = &["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+
+/// A thread of the operating system for each thread of a block, so that accesses of two of them race where no barrier is.
+const THREADS: &[&str] = &["-O1", "-DSHIM_THREADS", "-fsanitize=thread"];
+
+macro_rules! sets {
+    ($($name:ident: $round:ident, $set:ident, $count:literal;)*) => {$(
+        #[test]
+        fn $name() {
+            agrees::<$round::$set>($count);
+        }
+    )*};
+}
+
+sets! {
+    round3_mayo1: round3, Mayo1, 8;
+    round3_mayo2: round3, Mayo2, 8;
+    round3_mayo3: round3, Mayo3, 4;
+    round3_mayo5: round3, Mayo5, 4;
+    round2_mayo1: round2, Mayo1, 8;
+    round2_mayo2: round2, Mayo2, 8;
+    round2_mayo3: round2, Mayo3, 4;
+    round2_mayo5: round2, Mayo5, 4;
+}

@@ -1,0 +1,368 @@
+//! `aioli-lab gpu`: batches on a GPU alone, on the processor alone, and on both, by their size.
+//!
+//! A batch is measured as its caller sees it: packing, copies, kernels, copies back. `verify` has a key for each signature,
+//! `verify_one_key` one for all; `scheme` is keygen, sign and verify, each of the whole batch, which is what the published
+//! figures count. Fresh randomness comes from the operating system. Without a GPU the processor is measured alone, and the
+//! section says why.
+
+use crate::measure::{self, Cell, Conditions, Operation};
+use crate::part::{Run, Section};
+use crate::published::Published;
+use crate::record::Measurement;
+use crate::show::{Block, Chart, Curve, Marks, Table, significant};
+use crate::study::{self, Study, label};
+use aioli::params::ParameterSet;
+use aioli::{Algorithm, MessageDigest, Signature, SigningKey, VerifyingKey, with_set};
+use aioli_gpu::{Gpu, Processor, Schedule, Signing, Verification, Worker};
+use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
+use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
+
+/// The options.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    study: study::Options,
+    /// The largest batch; the others are 1, 16, 256, ... below it
+    #[arg(long, value_name = "ITEMS", default_value_t = 65_536, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+    largest: u32,
+    /// The largest batch of the processor alone
+    #[arg(long, value_name = "ITEMS", default_value_t = 4096)]
+    largest_cpu: u32,
+}
+
+/// Measures, prints and records.
+///
+/// # Errors
+///
+/// If a batch fails, and those of the files.
+pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
+    study::run(&options.study, stop, |run, sets| measure(options, run, sets)).map(drop)
+}
+
+/// What was measured.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Batches {
+    /// The GPU.
+    device: Option<String>,
+    /// Why there is none.
+    no_device: Option<String>,
+    results: Vec<Batch>,
+    /// Of the last size of batch that was measured.
+    conditions: Conditions,
+}
+
+/// A size of batch on one of the workers; times are for one item.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Batch {
+    items: u32,
+    #[serde(flatten)]
+    time: Measurement,
+}
+
+impl Batch {
+    fn per_second(&self) -> f64 {
+        1e9 / self.time.median_ns
+    }
+
+    fn latency_ms(&self) -> f64 {
+        self.time.median_ns * f64::from(self.items) / 1e6
+    }
+}
+
+fn measure(options: &Options, run: &Run<'_>, sets: &[Algorithm]) -> Result<Batches> {
+    let (gpu, no_device) = match Gpu::open() {
+        Ok(gpu) => (Some(Rc::new(gpu)), None),
+        Err(error) => (None, Some(error.to_string())),
+    };
+    let largest = if run.quick { options.largest.min(QUICK_LARGEST) } else { options.largest };
+    let mut sizes: Vec<u32> =
+        std::iter::successors(Some(1u32), |size| Some(size * 16)).take_while(|&size| size < largest).collect();
+    sizes.push(largest);
+    let rounds = study::rounds(run, ROUNDS, QUICK_ROUNDS);
+    let (mut results, mut conditions) = (Vec::new(), None);
+    for &set in sets {
+        for &items in &sizes {
+            if run.stopped() && conditions.is_some() {
+                break;
+            }
+            let cpu = items <= options.largest_cpu;
+            let cells = with_set!(set, P => cells::<P>(gpu.as_ref(), items, cpu))?;
+            if cells.is_empty() {
+                continue;
+            }
+            let mut cells = cells;
+            run.begin(format!("{set}, batches of {items}, round"), rounds);
+            conditions = Some(measure::interleaved(&mut cells, rounds, run.stop, |done| run.done(done))?);
+            results.extend(
+                cells.into_iter().map(|cell| Batch {
+                    items,
+                    time: Measurement::new(cell.label, &cell.operation.name, &cell.samples),
+                }),
+            );
+        }
+    }
+    let conditions = conditions.context("nothing was measured: no GPU, and no batch small enough for --largest-cpu")?;
+    let device = gpu.map(|gpu| gpu.name()).transpose()?;
+    Ok(Batches { device, no_device, results, conditions })
+}
+
+/// Everything that a batch works on.
+struct Fixture<P: ParameterSet> {
+    keys: Vec<SigningKey<P>>,
+    public_keys: Vec<VerifyingKey<P>>,
+    digests: Vec<MessageDigest<P>>,
+    signatures: Vec<Signature<P>>,
+    /// All under the first key.
+    of_one_key: Vec<Signature<P>>,
+}
+
+/// A worker on the batches of a set.
+trait Works<P: ParameterSet>:
+    for<'a> Worker<Signing<'a, P>, Signed<P>>
+    + for<'a> Worker<Verification<'a, P>, Verified>
+    + Worker<SigningKey<P>, VerifyingKey<P>>
+{
+}
+
+impl<P: ParameterSet, W> Works<P> for W where
+    W: for<'a> Worker<Signing<'a, P>, Signed<P>>
+        + for<'a> Worker<Verification<'a, P>, Verified>
+        + Worker<SigningKey<P>, VerifyingKey<P>>
+{
+}
+
+type Signed<P> = Result<Signature<P>, aioli::Error>;
+type Verified = Result<(), aioli::Error>;
+
+/// GPU and processor together, each operation with rates of its own.
+struct Both {
+    gpu: Rc<Gpu>,
+    keygen: Schedule,
+    sign: Schedule,
+    verify: Schedule,
+}
+
+impl<P: ParameterSet> Worker<SigningKey<P>, VerifyingKey<P>> for Both {
+    fn work(&self, items: &[SigningKey<P>]) -> Result<Vec<VerifyingKey<P>>, aioli_gpu::Error> {
+        self.keygen.run(items, &*self.gpu, &Processor)
+    }
+}
+
+impl<P: ParameterSet> Worker<Signing<'_, P>, Signed<P>> for Both {
+    fn work(&self, items: &[Signing<'_, P>]) -> Result<Vec<Signed<P>>, aioli_gpu::Error> {
+        self.sign.run(items, &*self.gpu, &Processor)
+    }
+}
+
+impl<P: ParameterSet> Worker<Verification<'_, P>, Verified> for Both {
+    fn work(&self, items: &[Verification<'_, P>]) -> Result<Vec<Verified>, aioli_gpu::Error> {
+        self.verify.run(items, &*self.gpu, &Processor)
+    }
+}
+
+impl<P: ParameterSet> Fixture<P> {
+    fn new(items: u32, worker: &impl Works<P>) -> Result<Self> {
+        let keys: Vec<SigningKey<P>> = (0..items).map(|_| SigningKey::generate()).collect::<Result<_, _>>()?;
+        let public_keys = worker.work(&keys)?;
+        let digests: Vec<MessageDigest<P>> = (0..items).map(|i| MessageDigest::of(&i.to_le_bytes())).collect();
+        let sign = |key: &dyn Fn(usize) -> usize| -> Result<Vec<Signature<P>>> {
+            let requests = (0..keys.len()).map(|i| Signing { key: &keys[key(i)], digest: &digests[i] });
+            Ok(worker.work(&requests.collect::<Vec<_>>())?.into_iter().collect::<Result<_, _>>()?)
+        };
+        let (signatures, of_one_key) = (sign(&|i| i)?, sign(&|_| 0)?);
+        let fixture = Self { keys, public_keys, digests, signatures, of_one_key };
+        // What is timed works, and what the worker makes is what the library takes.
+        for (i, signature) in fixture.signatures.iter().enumerate().take(CHECKED) {
+            fixture.public_keys[i].verify_digest(&fixture.digests[i], signature)?;
+        }
+        Ok(fixture)
+    }
+
+    fn keygen(&self, worker: &impl Works<P>) -> Result<()> {
+        let public_keys = worker.work(&self.keys)?;
+        ensure!(public_keys.len() == self.keys.len(), "a batch with fewer results than items");
+        Ok(())
+    }
+
+    fn sign(&self, worker: &impl Works<P>) -> Result<()> {
+        let requests = self.keys.iter().zip(&self.digests).map(|(key, digest)| Signing { key, digest });
+        ensure!(worker.work(&requests.collect::<Vec<_>>())?.iter().all(Result::is_ok), "a signature failed");
+        Ok(())
+    }
+
+    fn verify(&self, worker: &impl Works<P>, one_key: bool) -> Result<()> {
+        let signatures = if one_key { &self.of_one_key } else { &self.signatures };
+        let items = signatures.iter().enumerate().map(|(i, signature)| Verification {
+            key: &self.public_keys[if one_key { 0 } else { i }],
+            digest: &self.digests[i],
+            signature,
+        });
+        ensure!(worker.work(&items.collect::<Vec<_>>())?.iter().all(Result::is_ok), "a good signature was refused");
+        Ok(())
+    }
+}
+
+/// The operations of a set in batches of one size, on each worker.
+fn cells<P: ParameterSet>(gpu: Option<&Rc<Gpu>>, items: u32, cpu: bool) -> Result<Vec<Cell<crate::record::Label>>> {
+    let mut cells = Vec::new();
+    if let Some(gpu) = gpu {
+        let fixture = Rc::new(Fixture::<P>::new(items, &**gpu)?);
+        let both =
+            Both { gpu: Rc::clone(gpu), keygen: Schedule::new(), sign: Schedule::new(), verify: Schedule::new() };
+        add(&mut cells, "gpu", &fixture, Rc::clone(gpu));
+        add(&mut cells, "gpu+cpu", &fixture, Rc::new(both));
+        if cpu {
+            add(&mut cells, "cpu", &fixture, Rc::new(Processor));
+        }
+    } else if cpu {
+        add(&mut cells, "cpu", &Rc::new(Fixture::<P>::new(items, &Processor)?), Rc::new(Processor));
+    }
+    Ok(cells)
+}
+
+fn add<P: ParameterSet, W: Works<P> + 'static>(
+    cells: &mut Vec<Cell<crate::record::Label>>,
+    name: &str,
+    fixture: &Rc<Fixture<P>>,
+    worker: Rc<W>,
+) {
+    let items = fixture.keys.len() as u32;
+    let mut operation = |operation: &str, run: fn(&Fixture<P>, &W) -> Result<()>| {
+        let (fixture, worker) = (Rc::clone(fixture), Rc::clone(&worker));
+        let run = Box::new(move || run(&fixture, &worker));
+        cells.push(Cell::new(label(P::ALGORITHM, name), Operation { name: operation.into(), items, run }));
+    };
+    operation("keygen", |fixture, worker| fixture.keygen(worker));
+    operation("sign", |fixture, worker| fixture.sign(worker));
+    operation("verify", |fixture, worker| fixture.verify(worker, false));
+    operation("verify_one_key", |fixture, worker| fixture.verify(worker, true));
+    operation("scheme", |fixture, worker| {
+        fixture.keygen(worker)?;
+        fixture.sign(worker)?;
+        fixture.verify(worker, false)
+    });
+}
+
+impl Study for Batches {
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+}
+
+impl Section for Batches {
+    const KEY: &'static str = "gpu";
+    const TITLE: &'static str = "Batches on a GPU";
+
+    fn blocks(&self) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        match (&self.device, &self.no_device) {
+            (Some(device), _) => blocks.push(Block::Text(format!("GPU: {device}."))),
+            (None, why) => blocks.push(Block::Warning(format!(
+                "the processor alone was measured; {}",
+                why.as_deref().unwrap_or("there is no GPU")
+            ))),
+        }
+        let mut sets: Vec<(&str, Option<u8>)> = Vec::new();
+        for Batch { time, .. } in &self.results {
+            if !sets.contains(&(&*time.label.set, time.label.round)) {
+                sets.push((&time.label.set, time.label.round));
+            }
+        }
+        for &(set, _) in &sets {
+            blocks.push(Block::Table(self.table(set)));
+            blocks.push(Block::Chart(self.chart(set)));
+        }
+        blocks.push(Block::Table(self.published(&sets)));
+        let published = &Published::get().gpu;
+        blocks.push(Block::Text(format!("Published: round 2 on {}, {}.", published.device, published.source)));
+        blocks
+    }
+}
+
+impl Batches {
+    fn of<'a>(&'a self, set: &'a str, operation: &'a str, worker: &'a str) -> impl Iterator<Item = &'a Batch> {
+        self.results.iter().filter(move |Batch { time, .. }| {
+            (&*time.label.set, &*time.operation, &*time.label.backend) == (set, operation, worker)
+        })
+    }
+
+    fn table(&self, set: &str) -> Table {
+        let header = WORKERS.iter().flat_map(|worker| [format!("{worker}, a second"), format!("{worker}, ms")]);
+        let title = format!("{set}: operations a second, and the time of a whole batch");
+        let mut table = Table::new(title, ["".to_owned(), "batch".to_owned()].into_iter().chain(header));
+        let mut sizes: Vec<u32> = self.results.iter().map(|batch| batch.items).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        for operation in OPERATIONS {
+            for &size in &sizes {
+                let cells = WORKERS.iter().flat_map(|worker| {
+                    let found = self.of(set, operation, worker).find(|batch| batch.items == size);
+                    let cell =
+                        |value: fn(&Batch) -> f64| found.map_or(String::new(), |batch| significant(value(batch)));
+                    [cell(Batch::per_second), cell(Batch::latency_ms)]
+                });
+                let cells: Vec<String> = cells.collect();
+                if cells.iter().any(|cell| !cell.is_empty()) {
+                    table.row([operation.to_owned(), size.to_string()].into_iter().chain(cells));
+                }
+            }
+        }
+        table
+    }
+
+    fn chart(&self, set: &str) -> Chart {
+        let curves = WORKERS.iter().flat_map(|worker| {
+            OPERATIONS.iter().map(move |operation| Curve {
+                name: format!("{operation}, {worker}"),
+                points: self
+                    .of(set, operation, worker)
+                    .map(|batch| (f64::from(batch.items), batch.per_second()))
+                    .collect(),
+                line: true,
+            })
+        });
+        Chart {
+            name: format!("gpu-{}", set.to_lowercase()),
+            title: format!("{set} in batches"),
+            x: "items of a batch".into(),
+            y: "operations a second".into(),
+            log: true,
+            marks: Marks::Curves(curves.filter(|curve| !curve.points.is_empty()).collect()),
+        }
+    }
+
+    /// Whole schemes, beside the published ones.
+    fn published(&self, sets: &[(&str, Option<u8>)]) -> Table {
+        let published = &Published::get().gpu;
+        let mut table = Table::new(
+            "Whole schemes (keygen, sign, verify) a second, at the best size of batch",
+            ["set", "published CPU", "published GPU", "gpu", "gpu+cpu", "cpu", "gpu / published GPU"],
+        );
+        for &(set, round) in sets {
+            let best = |worker: &str| self.of(set, "scheme", worker).map(Batch::per_second).reduce(f64::max);
+            let cell = |value: Option<f64>| value.map_or(String::new(), significant);
+            let theirs = published.gpu.get(set).copied();
+            table.row([
+                format!("{set}, round {}", round.map_or(String::new(), |round| round.to_string())),
+                cell(published.cpu.get(set).copied()),
+                cell(theirs),
+                cell(best("gpu")),
+                cell(best("gpu+cpu")),
+                cell(best("cpu")),
+                cell(best("gpu").zip(theirs).map(|(ours, theirs)| ours / theirs)),
+            ]);
+        }
+        table
+    }
+}
+
+const WORKERS: [&str; 3] = ["gpu", "gpu+cpu", "cpu"];
+const OPERATIONS: [&str; 5] = ["keygen", "sign", "verify", "verify_one_key", "scheme"];
+/// Signatures of a batch that the library verifies before anything is timed.
+const CHECKED: usize = 64;
+const ROUNDS: usize = 7;
+const QUICK_ROUNDS: usize = 3;
+/// The largest batch of a first look.
+const QUICK_LARGEST: u32 = 256;
