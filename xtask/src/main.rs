@@ -49,7 +49,7 @@ enum Task {
     Gpu,
     /// memcheck follows marked secrets through keygen, expansion and signing: portable and avx2.
     CtValgrind(Subject),
-    /// MemorySanitizer follows them: portable and gfni512. Needs the nightly toolchain with rust-src.
+    /// MemorySanitizer follows them: portable and gfni512. Needs a nightly toolchain with rust-src, which it names if it is missing.
     CtMsan(Subject),
     /// Single-steps the release binary with several secrets and compares instructions and addresses.
     CtTrace(Subject),

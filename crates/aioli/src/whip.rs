@@ -206,7 +206,7 @@ mod tests {
         }
     }
 
-    fn powers_of_z_are_repeated_multiplications<P: ParameterSet>() {
+    fn powers_of_z_are_repeated_multiplications<P: ParameterSet, B: Backend>() {
         let mut expected: Vec<u8> = (0..P::M).map(|i| (i * 7 + i / 5 + 3) as u8 % 16).collect();
         let mut packed = vec![0; P::M_BYTES];
         crate::packed::encode(&expected, &mut packed);
@@ -224,13 +224,25 @@ mod tests {
         }
     }
 
+    fn powers_of_z_in_registers_of<B: Backend>() {
+        powers_of_z_are_repeated_multiplications::<round3::Mayo1, B>();
+        powers_of_z_are_repeated_multiplications::<round3::Mayo2, B>();
+        powers_of_z_are_repeated_multiplications::<round3::Mayo3, B>();
+        powers_of_z_are_repeated_multiplications::<round3::Mayo5, B>();
+        powers_of_z_are_repeated_multiplications::<round2::Mayo1, B>();
+        powers_of_z_are_repeated_multiplications::<round2::Mayo2, B>();
+        powers_of_z_are_repeated_multiplications::<round2::Mayo3, B>();
+        powers_of_z_are_repeated_multiplications::<round2::Mayo5, B>();
+    }
+
+    // The length of a register is all that is used of a backend.
     #[test]
     fn powers_of_z() {
-        powers_of_z_are_repeated_multiplications::<round3::Mayo1>();
-        powers_of_z_are_repeated_multiplications::<round3::Mayo2>();
-        powers_of_z_are_repeated_multiplications::<round3::Mayo3>();
-        powers_of_z_are_repeated_multiplications::<round3::Mayo5>();
-        powers_of_z_are_repeated_multiplications::<round2::Mayo1>();
-        powers_of_z_are_repeated_multiplications::<round2::Mayo2>();
+        powers_of_z_in_registers_of::<crate::backend::Portable>();
+        #[cfg(all(target_arch = "x86_64", feature = "std"))]
+        {
+            powers_of_z_in_registers_of::<crate::backend::Avx2>();
+            powers_of_z_in_registers_of::<crate::backend::Gfni512>();
+        }
     }
 }
