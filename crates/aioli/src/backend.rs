@@ -8,6 +8,8 @@
 #![doc = ""]
 #![doc = include_str!("../docs/one-pass.md")]
 
+#[cfg(aioli_armv7em)]
+mod armv7em;
 #[cfg(all(test, feature = "std"))]
 mod contract;
 mod portable;
@@ -19,6 +21,8 @@ mod x86_64;
 use crate::packed::{Coefficients, Rows};
 use crate::stream::StreamPart;
 
+#[cfg(aioli_armv7em)]
+pub use armv7em::Armv7em;
 pub use portable::Portable;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 pub use x86_64::{Avx2, Gfni256, Gfni512};
@@ -96,6 +100,8 @@ pub trait Backend: Copy + Send + Sync + 'static {
 pub enum Kind {
     /// Words of sixteen nibbles, on any machine.
     Portable,
+    /// Cortex-M4 and its like, in assembly.
+    Armv7em,
     /// x86-64 with AVX2 and AES-NI.
     Avx2,
     /// x86-64 with AVX2 and GFNI, for processors without AVX-512.
@@ -106,12 +112,13 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, the fastest last.
-    pub const ALL: &'static [Kind] = &[Kind::Portable, Kind::Avx2, Kind::Gfni256, Kind::Gfni512];
+    pub const ALL: &'static [Kind] = &[Kind::Portable, Kind::Armv7em, Kind::Avx2, Kind::Gfni256, Kind::Gfni512];
 
     /// The name, as `--backend` takes it.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Portable => "portable",
+            Kind::Armv7em => "armv7em",
             Kind::Avx2 => "avx2",
             Kind::Gfni256 => "gfni256",
             Kind::Gfni512 => "gfni512",
@@ -136,6 +143,8 @@ impl Kind {
     /// The backend itself if this machine can run it, else the portable one.
     pub(crate) fn token(self) -> Token {
         let token = match self {
+            #[cfg(aioli_armv7em)]
+            Kind::Armv7em => Armv7em::detect().map(Token::Armv7em),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             Kind::Avx2 => Avx2::detect().map(Token::Avx2),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -151,6 +160,8 @@ impl Kind {
 /// The token of some backend.
 pub(crate) enum Token {
     Portable(Portable),
+    #[cfg(aioli_armv7em)]
+    Armv7em(Armv7em),
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     Avx2(Avx2),
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -180,6 +191,8 @@ macro_rules! with_backend {
     ($kind:expr, |$backend:ident| $body:expr) => {
         match $kind.token() {
             $crate::backend::Token::Portable($backend) => $body,
+            #[cfg(aioli_armv7em)]
+            $crate::backend::Token::Armv7em($backend) => $body,
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             $crate::backend::Token::Avx2($backend) => $body,
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
