@@ -15,6 +15,9 @@ pub(crate) struct Options {
     /// Only these parameter sets (`mayo1`, `mayo1-round2`, ...); by default all of them.
     #[arg(long, value_name = "SET", value_delimiter = ',')]
     set: Vec<String>,
+    /// Runs the portable backend in place of the one in assembly.
+    #[arg(long)]
+    portable: bool,
     /// Writes the figures to a new file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -71,7 +74,8 @@ fn measure(options: &Options) -> Result<Vec<Operation>, Outcome> {
     passed(steps::run(build.env_remove("RUSTFLAGS").env_remove("CARGO_TARGET_DIR")))?;
 
     let image = format!("{FIRMWARE}/target/thumbv7em-none-eabihf/release/aioli-cortex-m4");
-    let arguments: String = options.set.iter().map(|set| format!(",arg={set}")).collect();
+    let arguments = options.set.iter().map(|set| &**set).chain(options.portable.then_some("portable"));
+    let arguments: String = arguments.map(|argument| format!(",arg={argument}")).collect();
     let mut qemu = Command::new("timeout");
     qemu.args([TIME_LIMIT, "qemu-system-arm", "-M", "mps2-an386", "-nographic", "-monitor", "none", "-serial", "null"])
         .args(["-icount", "shift=0", "-kernel", &image])

@@ -2,8 +2,8 @@
 
 mod constant_time;
 mod firmware;
-mod neon;
 mod gpu;
+mod neon;
 mod rules;
 mod steps;
 

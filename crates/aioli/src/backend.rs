@@ -10,6 +10,8 @@
 
 #[cfg(all(target_arch = "aarch64", feature = "std"))]
 mod aarch64;
+#[cfg(aioli_armv7em)]
+mod armv7em;
 #[cfg(all(test, feature = "std"))]
 mod contract;
 mod portable;
@@ -23,6 +25,8 @@ use crate::stream::StreamPart;
 
 #[cfg(all(target_arch = "aarch64", feature = "std"))]
 pub use aarch64::Neon;
+#[cfg(aioli_armv7em)]
+pub use armv7em::Armv7em;
 pub use portable::Portable;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 pub use x86_64::{Avx2, Gfni256, Gfni512};
@@ -116,6 +120,8 @@ pub enum Kind {
     Portable,
     /// 64-bit Arm with NEON.
     Neon,
+    /// Cortex-M4 and its like, in assembly.
+    Armv7em,
     /// x86-64 with AVX2 and AES-NI.
     Avx2,
     /// x86-64 with AVX2 and GFNI, for processors without AVX-512.
@@ -126,13 +132,15 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, the fastest last.
-    pub const ALL: &'static [Kind] = &[Kind::Portable, Kind::Neon, Kind::Avx2, Kind::Gfni256, Kind::Gfni512];
+    pub const ALL: &'static [Kind] =
+        &[Kind::Portable, Kind::Armv7em, Kind::Neon, Kind::Avx2, Kind::Gfni256, Kind::Gfni512];
 
     /// The name, as `--backend` takes it.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Portable => "portable",
             Kind::Neon => "neon",
+            Kind::Armv7em => "armv7em",
             Kind::Avx2 => "avx2",
             Kind::Gfni256 => "gfni256",
             Kind::Gfni512 => "gfni512",
@@ -159,6 +167,8 @@ impl Kind {
         let token = match self {
             #[cfg(all(target_arch = "aarch64", feature = "std"))]
             Kind::Neon => Neon::detect().map(Token::Neon),
+            #[cfg(aioli_armv7em)]
+            Kind::Armv7em => Armv7em::detect().map(Token::Armv7em),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             Kind::Avx2 => Avx2::detect().map(Token::Avx2),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -176,6 +186,8 @@ pub(crate) enum Token {
     Portable(Portable),
     #[cfg(all(target_arch = "aarch64", feature = "std"))]
     Neon(Neon),
+    #[cfg(aioli_armv7em)]
+    Armv7em(Armv7em),
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     Avx2(Avx2),
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -207,6 +219,8 @@ macro_rules! with_backend {
             $crate::backend::Token::Portable($backend) => $body,
             #[cfg(all(target_arch = "aarch64", feature = "std"))]
             $crate::backend::Token::Neon($backend) => $body,
+            #[cfg(aioli_armv7em)]
+            $crate::backend::Token::Armv7em($backend) => $body,
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             $crate::backend::Token::Avx2($backend) => $body,
             #[cfg(all(target_arch = "x86_64", feature = "std"))]

@@ -8,7 +8,7 @@
 mod clock;
 mod stack;
 
-use aioli::backend::Portable;
+use aioli::backend::{Armv7em, Backend, Portable};
 use aioli::hazmat::in_place;
 use aioli::{Algorithm, MessageDigest, ParameterSet, Signature, with_set};
 use clock::Clock;
@@ -38,14 +38,17 @@ fn main() -> ! {
     let Some(memory) = cortex_m::singleton!(: [u8; MEMORY] = [0; MEMORY]) else { fail("the memory is taken") };
 
     let mut line = [0; 256];
-    let wanted = command_line(&mut line);
+    let words = command_line(&mut line);
+    let says = |word: &str| words.split(' ').any(|given| given == word);
+    let portable = says("portable");
+    let all = !KNOWN.iter().any(|known| says(known.algorithm.name()));
     let mut ran = 0;
-    for known in &KNOWN {
-        let name = known.algorithm.name();
-        if wanted.is_empty() || wanted.split(' ').any(|wanted| wanted == name) {
-            with_set!(known.algorithm, P => measure::<P>(known, &mut clock, memory));
-            ran += 1;
-        }
+    for known in KNOWN.iter().filter(|known| all || says(known.algorithm.name())) {
+        with_set!(known.algorithm, P => match Armv7em::detect() {
+            Some(b) if !portable => measure::<P, _>(b, known, &mut clock, memory),
+            _ => measure::<P, _>(Portable::detect(), known, &mut clock, memory),
+        });
+        ran += 1;
     }
     hprintln!("done sets={}", ran);
     exit(EXIT_SUCCESS);
@@ -53,8 +56,7 @@ fn main() -> ! {
 }
 
 /// The three operations of a set.
-fn measure<P: ParameterSet>(known: &Known, clock: &mut Clock, memory: &mut [u8]) {
-    let b = Portable::detect();
+fn measure<P: ParameterSet, B: Backend>(b: B, known: &Known, clock: &mut Clock, memory: &mut [u8]) {
     let (Ok(secret_key), Ok(signature)) =
         (P::SecretKeyBytes::try_from(known.secret_key), Signature::<P>::try_from(known.signature))
     else {
@@ -64,28 +66,32 @@ fn measure<P: ParameterSet>(known: &Known, clock: &mut Clock, memory: &mut [u8])
         fail("a public key of the wrong length")
     };
     let digest = MessageDigest::<P>::of(known.message);
-    let window_bytes = in_place::min_window::<P>();
-    let (window, memory) = memory.split_at_mut(window_bytes);
     let inputs = P::DIGEST_BYTES + P::SIGNATURE_BYTES;
+    let window_bytes = WINDOW.max(in_place::min_window::<P>());
+    let (window, memory) = memory.split_at_mut(window_bytes);
 
-    let keygen_memory = in_place::keygen_memory::<P>();
-    let mut made = None;
-    let (time, stack) =
-        stack::depth(|| clock.time(|| made = in_place::keygen::<P, _>(b, &secret_key, window, memory).ok()));
-    let right = made.is_some_and(|made| made.as_ref() == known.public_key);
-    report::<P>("keygen", time, stack, [window_bytes, keygen_memory, P::SECRET_KEY_BYTES + P::PUBLIC_KEY_BYTES], right);
-
-    let sign_memory = in_place::sign_memory::<P>();
+    let keygen_memory = in_place::keygen_memory::<P>(COLUMNS);
     let mut made = None;
     let (time, stack) = stack::depth(|| {
+        clock.time(|| made = in_place::keygen::<P, _>(b, &secret_key, window, &mut memory[..keygen_memory]).ok())
+    });
+    let right = made.is_some_and(|made| made.as_ref() == known.public_key);
+    let keys = P::SECRET_KEY_BYTES + P::PUBLIC_KEY_BYTES;
+    report::<P, B>("keygen", time, stack, [window_bytes, keygen_memory, keys], right);
+
+    let sign_memory = in_place::sign_memory::<P>(COLUMNS);
+    let mut made = None;
+    let (time, stack) = stack::depth(|| {
+        let memory = &mut memory[..sign_memory];
         clock.time(|| {
             made = in_place::sign::<P, _>(b, &secret_key, &digest, Some(known.randomizer), window, memory).ok();
         })
     });
     let right = made.is_some_and(|made| made.as_ref() == known.signature);
-    report::<P>("sign", time, stack, [window_bytes, sign_memory, P::SECRET_KEY_BYTES + inputs], right);
+    report::<P, B>("sign", time, stack, [window_bytes, sign_memory, P::SECRET_KEY_BYTES + inputs], right);
 
-    let verify_memory = in_place::verify_memory::<P>();
+    let verify_memory = in_place::verify_memory::<P>(COLUMNS.max(P::O));
+    let memory = &mut memory[..verify_memory];
     let mut valid = false;
     let (time, stack) = stack::depth(|| {
         clock.time(|| valid = in_place::verify::<P, _>(b, &public_key, &digest, &signature, window, memory).is_ok())
@@ -94,15 +100,16 @@ fn measure<P: ParameterSet>(known: &Known, clock: &mut Clock, memory: &mut [u8])
     let other = MessageDigest::<P>::of(b"another message");
     let refused = in_place::verify::<P, _>(b, &public_key, &other, &signature, window, memory).is_err();
     let keys = P::PUBLIC_KEY_BYTES + inputs;
-    report::<P>("verify", time, stack, [window_bytes, verify_memory, keys], valid && refused);
+    report::<P, B>("verify", time, stack, [window_bytes, verify_memory, keys], valid && refused);
 }
 
 /// One line. `parts` are window, working memory, keys with digest and signature.
-fn report<P: ParameterSet>(operation: &str, time: u32, stack: usize, parts: [usize; 3], right: bool) {
+fn report<P: ParameterSet, B: Backend>(operation: &str, time: u32, stack: usize, parts: [usize; 3], right: bool) {
     let [window, memory, keys] = parts;
     hprintln!(
-        "result set={} operation={} unit={} time={} stack={} window={} memory={} keys={} ram={} answer={}",
+        "result set={} backend={} operation={} unit={} time={} stack={} window={} memory={} keys={} ram={} answer={}",
         P::ALGORITHM.name(),
+        B::NAME,
         operation,
         Clock::UNIT,
         time,
@@ -115,7 +122,8 @@ fn report<P: ParameterSet>(operation: &str, time: u32, stack: usize, parts: [usi
     );
 }
 
-/// The arguments that the debugger was given, after the program's name: names of sets, all of them if there are none.
+/// The arguments that the debugger was given, after the program's name: names of sets (all of them if there are none),
+/// and `portable` for that backend.
 fn command_line(line: &mut [u8; 256]) -> &str {
     let mut block = [line.as_mut_ptr() as usize, line.len()];
     // SAFETY: the block describes memory that this function may write to.
@@ -140,3 +148,7 @@ fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
 
 /// Working memory for the largest set.
 const MEMORY: usize = 560 << 10;
+/// Bytes of the window that P is expanded into.
+const WINDOW: usize = 20 << 10;
+/// Columns of P1 that are taken at a time.
+const COLUMNS: usize = 20;

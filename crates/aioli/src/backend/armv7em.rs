@@ -1,0 +1,64 @@
+//! Cortex-M4 and its like (Armv7E-M with a floating-point unit), with the inner loops in assembly.
+//!
+//! - AES from tables: nothing that it encrypts here is secret. What the counter leaves constant in the first two rounds is
+//!   computed once for up to 256 blocks. (`aes.rs`, `aes_rounds.s`)
+//! - Products with P, which is public, by tables of products that its elements address, two rows of P at a time; P is
+//!   expanded for as many columns as the window has room for. (`tables.rs`, `look_up.s`)
+//! - Products of secrets with secrets in bit slices. (`slices.rs`, `slices.s`)
+//!
+//! `build.rs` names the targets that this is for.
+#![allow(unsafe_code, reason = "calls of kernels in assembly")]
+
+mod aes;
+mod slices;
+mod tables;
+
+use super::{Backend, MAX_ROWS};
+use crate::packed::{Coefficients, Rows};
+use crate::stream::StreamPart;
+
+/// Armv7E-M; see the [module](super) for what a token means.
+#[derive(Clone, Copy, Debug)]
+pub struct Armv7em(());
+
+impl Armv7em {
+    /// Always there on the targets that have it.
+    pub const fn detect() -> Option<Self> {
+        Some(Self(()))
+    }
+}
+
+impl Backend for Armv7em {
+    const NAME: &'static str = "armv7em";
+
+    fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+        assert!(x.rows() <= MAX_ROWS && x.columns() == rows.count(), "shape of a left product");
+        slices::left_product(x, rows, out, stride);
+    }
+
+    fn left_product_of_stream(
+        self,
+        x: Coefficients<'_>,
+        key: &[u8; 16],
+        part: &StreamPart,
+        window: &mut [u8],
+        out: &mut [u8],
+        stride: usize,
+    ) {
+        assert!(x.rows() <= MAX_ROWS && x.columns() == part.count(), "shape of a left product");
+        if !tables::left_product(x, key, part, window, out, stride) {
+            crate::stream::left_product(self, x, key, part, window, out, stride);
+        }
+    }
+
+    fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
+        let mut stream = aes::Stream::new(key, iv);
+        let mut blocks = [0; 16];
+        for (i, chunk) in out.chunks_mut(64).enumerate() {
+            stream.fill(u64::from(first) + 4 * i as u64, &mut blocks);
+            for (bytes, word) in chunk.chunks_mut(4).zip(blocks) {
+                bytes.copy_from_slice(&word.to_le_bytes()[..bytes.len()]);
+            }
+        }
+    }
+}

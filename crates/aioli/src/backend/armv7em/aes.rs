@@ -1,0 +1,133 @@
+//! AES-128 in counter mode by tables, for keys and blocks that are public.
+
+core::arch::global_asm!(include_str!("aes_rounds.s"), options(raw));
+
+/// The stream of a key.
+pub(super) struct Stream {
+    round_keys: [[u32; 4]; 11],
+    /// The initial vector, which every counter is added to.
+    iv: [u32; 4],
+}
+
+impl Stream {
+    pub(super) fn new(key: &[u8; 16], iv: &[u8; 16]) -> Self {
+        let words = |bytes: &[u8; 16]| -> [u32; 4] {
+            let (words, _) = bytes.as_chunks();
+            core::array::from_fn(|c| u32::from_le_bytes(words[c]))
+        };
+        let mut round_keys = [words(key); 11];
+        let mut constant = 1;
+        for round in 1..11 {
+            let before = round_keys[round - 1];
+            let last = before[3].rotate_right(8).to_le_bytes().map(sbox);
+            let mut word = u32::from_le_bytes(last) ^ u32::from(constant);
+            for (key, before) in round_keys[round].iter_mut().zip(before) {
+                word ^= before;
+                *key = word;
+            }
+            constant = double(constant);
+        }
+        Self { round_keys, iv: words(iv) }
+    }
+
+    /// Fills `out`, whole blocks of four words, from block `first` on.
+    pub(super) fn fill(&mut self, first: u64, out: &mut [u32]) {
+        let mut counter = first;
+        let mut rest = out;
+        while !rest.is_empty() {
+            let in_run = 256 - (counter & 0xff) as usize;
+            let (now, later) = rest.split_at_mut(rest.len().min(4 * in_run));
+            self.run(counter, now);
+            counter += now.len() as u64 / 4;
+            rest = later;
+        }
+    }
+
+    /// Blocks whose counters differ in the last byte alone.
+    fn run(&self, first: u64, out: &mut [u32]) {
+        let [key0, key1, key2, ..] = &self.round_keys;
+        let counter = first & !0xff;
+        let block = [0, 0, ((counter >> 32) as u32).swap_bytes(), (counter as u32).swap_bytes()];
+        let state: [u32; 4] = core::array::from_fn(|c| block[c] ^ self.iv[c] ^ key0[c]);
+        let bytes = state.map(u32::to_le_bytes);
+        // Column c after a round: the shares of the bytes of row r from column c + r.
+        let share = |byte: u8, row: u32| TABLE[usize::from(byte)].rotate_left(8 * row);
+        let mut first_round = *key1;
+        for (c, column) in first_round.iter_mut().enumerate() {
+            for r in 0..4 {
+                // Row 3 of column 3 has the counter's last byte, whose share comes later.
+                if (c, r) != (0, 3) {
+                    *column ^= share(bytes[(c + r) % 4][r], r as u32);
+                }
+            }
+        }
+        let bytes = first_round.map(u32::to_le_bytes);
+        let mut second_round = *key2;
+        for (c, column) in second_round.iter_mut().enumerate() {
+            for r in (0..4).filter(|r| (c + r) % 4 != 0) {
+                *column ^= share(bytes[(c + r) % 4][r], r as u32);
+            }
+        }
+        let mut context = Context { first: first_round[0], second: second_round, keys: [[0; 4]; 8] };
+        context.keys.copy_from_slice(&self.round_keys[3..]);
+        let mask = state[3] >> 24;
+        let blocks = (out.len() / 4) as u32;
+        debug_assert!(blocks >= 1 && (first & 0xff) as u32 + blocks <= 256);
+        // SAFETY: the table and the context have the lengths that the kernel reads, `out` holds 4 * blocks words, blocks
+        // is not zero, and `run` is called with counters that do not pass the last byte.
+        unsafe { aioli_armv7em_aes_rounds(&TABLE, &context, out.as_mut_ptr(), blocks, first as u32 & 0xff, mask) };
+    }
+}
+
+/// See `aes_rounds.s`.
+#[repr(C)]
+struct Context {
+    first: u32,
+    second: [u32; 4],
+    keys: [[u32; 4]; 8],
+}
+
+unsafe extern "C" {
+    fn aioli_armv7em_aes_rounds(
+        table: &[u32; 256],
+        context: &Context,
+        out: *mut u32,
+        blocks: u32,
+        counter: u32,
+        mask: u32,
+    );
+}
+
+/// The substitution, which the table has in its second byte.
+fn sbox(byte: u8) -> u8 {
+    TABLE[usize::from(byte)].to_le_bytes()[1]
+}
+
+/// x times a byte, in the field of AES.
+const fn double(byte: u8) -> u8 {
+    byte << 1 ^ (byte >> 7) * 0x1b
+}
+
+/// For each byte the column (2 s, s, s, 3 s) of its substitution s.
+static TABLE: [u32; 256] = {
+    let mut table = [0; 256];
+    // p runs through all bytes but zero by its powers of 3, and q is its inverse, by those of 1 / 3.
+    let (mut p, mut q) = (1u8, 1u8);
+    let mut i = 0;
+    while i < 255 {
+        let s = q ^ q.rotate_left(1) ^ q.rotate_left(2) ^ q.rotate_left(3) ^ q.rotate_left(4) ^ 0x63;
+        table[p as usize] = column(s);
+        p ^= double(p);
+        q ^= q << 1;
+        q ^= q << 2;
+        q ^= q << 4;
+        q ^= (q >> 7) * 0x09;
+        i += 1;
+    }
+    table[0] = column(0x63);
+    table
+};
+
+const fn column(s: u8) -> u32 {
+    u32::from_le_bytes([double(s), s, s, double(s) ^ s])
+}

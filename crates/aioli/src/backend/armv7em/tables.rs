@@ -1,0 +1,162 @@
+//! Products with P by tables of products, which its elements address: P is public.
+//!
+//! For two rows of P at a time there is a table with an entry for each pair of elements, x of one row and y of the other:
+//! in nibble r of the entry x times the one's coefficient in row r of X plus y times the other's. So a sum of entries
+//! is a column of the result, for eight rows of X in a word, and one look-up multiplies and adds two elements for all of
+//! them. The sums stay in the window until all rows are in; then transpositions turn columns into rows.
+//!
+//! The window holds a number of columns' sums and what P has of two rows there. Rows are expanded again from where the
+//! columns begin, as a counter allows, so the whole of P costs little more than once.
+
+use super::aes::Stream;
+use crate::gf16;
+use crate::memory::wipe;
+use crate::packed::Coefficients;
+use crate::stream::StreamPart;
+
+core::arch::global_asm!(include_str!("look_up.s"), options(raw));
+
+/// `out += X R` for the rows of a part of a stream; false if the window is too small for that.
+pub(super) fn left_product(
+    x: Coefficients<'_>,
+    key: &[u8; 16],
+    part: &StreamPart,
+    window: &mut [u8],
+    out: &mut [u8],
+    stride: usize,
+) -> bool {
+    // Rows of X by the words of an entry: 16 of them together, then 8.
+    let wide = x.rows().min(if x.rows() > 8 { 16 } else { 0 });
+    let narrow = x.rows() - wide;
+    let words = if wide > 0 { 2 } else { 0 } + if narrow > 0 { 1 } else { 0 };
+    let Some(width) = width(window.len(), words) else { return false };
+    let width = width.min(part.width().next_multiple_of(4));
+    // SAFETY: bytes without meaning may be words without meaning.
+    let (_, window, _) = unsafe { window.align_to_mut::<u32>() };
+    let (secret, window) = window.split_at_mut((TABLE + 2 * width) * words);
+    let (row_a, row_b) = window.split_at_mut(width / 4 + SLACK);
+    let (wide_part, narrow_part) = secret.split_at_mut(if wide > 0 { 2 * (TABLE + 2 * width) } else { 0 });
+    let (wide_table, wide_sums) = wide_part.split_at_mut(if wide > 0 { 2 * TABLE } else { 0 });
+    let (narrow_table, narrow_sums) = narrow_part.split_at_mut(if narrow > 0 { TABLE } else { 0 });
+    let mut stream = Stream::new(key, &[0; 16]);
+    for from in (0..part.width()).step_by(width) {
+        let part = part.columns_in(from, width);
+        wide_sums.fill(0);
+        narrow_sums.fill(0);
+        for i in (0..part.count()).step_by(2) {
+            // From the word of columns in which the first of both rows begins.
+            let begin = part.column(i) & !3;
+            let a = expand(&mut stream, &part, i, begin, row_a);
+            let (b, x_b) = match i + 1 < part.count() {
+                true => (expand(&mut stream, &part, i + 1, begin, row_b), x.of_row(i + 1)),
+                // No second row: whatever it has, its coefficients are zero.
+                false => (a, &[][..]),
+            };
+            let words = (part.width().next_multiple_of(4) - begin) / 4;
+            let x_a = x.of_row(i);
+            if wide > 0 {
+                fill_table::<2>(wide_table, &x_a[..wide], &x_b[..wide.min(x_b.len())]);
+                let sums = &mut wide_sums[4 * begin..][..16 * words];
+                // SAFETY: `expand` returned pointers to as many bytes of whole words as there are columns from `begin` on;
+                // the sums and the table have two words an entry, and words is not zero as a part has columns.
+                unsafe { aioli_armv7em_look_up_2(sums.as_mut_ptr(), a, b, wide_table.as_ptr(), words as u32) };
+            }
+            if narrow > 0 {
+                fill_table::<1>(narrow_table, &x_a[wide..], &x_b[wide.min(x_b.len())..]);
+                let sums = &mut narrow_sums[2 * begin..][..8 * words];
+                // SAFETY: as above, with one word an entry.
+                unsafe { aioli_armv7em_look_up_1(sums.as_mut_ptr(), a, b, narrow_table.as_ptr(), words as u32) };
+            }
+        }
+        let out = &mut out[from..];
+        add_columns::<2>(wide_sums, wide, part.width(), out, stride);
+        if narrow > 0 {
+            add_columns::<1>(narrow_sums, narrow, part.width(), &mut out[wide * stride..], stride);
+        }
+    }
+    wipe(secret);
+    true
+}
+
+unsafe extern "C" {
+    fn aioli_armv7em_look_up_1(sums: *mut u32, row_a: *const u8, row_b: *const u8, table: *const u32, words: u32);
+    fn aioli_armv7em_look_up_2(sums: *mut u32, row_a: *const u8, row_b: *const u8, table: *const u32, words: u32);
+}
+
+/// The columns, in bytes, for which a window has room beside the tables.
+fn width(window: usize, words: usize) -> Option<usize> {
+    // For each byte two entries and its share of two rows; and up to a word to align the window.
+    let fixed = 4 * (TABLE * words + 2 * SLACK) + 3;
+    let width = window.checked_sub(fixed)? / (8 * words + 2) & !3;
+    (width >= MIN_WIDTH).then_some(width)
+}
+
+/// Entries of a table: pairs of elements.
+const TABLE: usize = 256;
+/// Columns below which the tables cost more than they save.
+const MIN_WIDTH: usize = 64;
+/// Words of a row's buffer beyond its columns: what completes its first and last block, and the word it begins in.
+const SLACK: usize = 9;
+
+/// Expands row `i` of a part; returns where in the buffer column `begin` stands. From there on, the columns before the
+/// row's first one are zero, and there are bytes up to the last whole word of columns.
+fn expand(stream: &mut Stream, part: &StreamPart, i: usize, begin: usize, buffer: &mut [u32]) -> *const u8 {
+    let (column, bytes) = (part.column(i), part.bytes(i));
+    let (block, skipped) = (bytes.start / 16, bytes.start % 16);
+    let at = column.div_ceil(4);
+    stream.fill(block as u64, &mut buffer[at..at + 4 * (bytes.end.div_ceil(16) - block)]);
+    // SAFETY: words may be taken for bytes.
+    let (_, buffer, _) = unsafe { buffer.align_to_mut::<u8>() };
+    let row = 4 * at + skipped;
+    buffer[row - (column - begin)..row].fill(0);
+    buffer[row - (column - begin)..][..part.width().next_multiple_of(4) - begin].as_ptr()
+}
+
+/// `table[a | b << 4]` becomes a times each coefficient in `x_a` plus b times each in `x_b`, W words of eight.
+#[inline(never)]
+fn fill_table<const W: usize>(table: &mut [u32], x_a: &[u8], x_b: &[u8]) {
+    let (table, _) = table.as_chunks_mut::<W>();
+    table[0] = [0; W];
+    for (half, coefficients) in [x_a, x_b].into_iter().enumerate() {
+        let packed = coefficients.iter().rfold(0, |word, &c| word << 4 | u64::from(c));
+        for (bit, multiple) in gf16::multiples(packed).into_iter().enumerate() {
+            let multiple: [u32; W] = core::array::from_fn(|w| (multiple >> (32 * w)) as u32);
+            let (known, new) = table.split_at_mut(1 << (4 * half + bit));
+            for (new, known) in new.iter_mut().zip(known) {
+                *new = core::array::from_fn(|w| known[w] ^ multiple[w]);
+            }
+        }
+    }
+}
+
+/// Adds to `rows` rows of `out` the first `width` bytes of what the sums have as columns.
+#[inline(never)]
+fn add_columns<const W: usize>(sums: &[u32], rows: usize, width: usize, out: &mut [u8], stride: usize) {
+    let (columns, _) = sums.as_chunks::<W>();
+    let (columns, _) = columns.as_chunks::<8>();
+    for (column, words) in (0..width).step_by(4).zip(columns) {
+        for (w, first) in (0..rows).step_by(8).enumerate() {
+            let mut words: [u32; 8] = core::array::from_fn(|j| words[j][w]);
+            transpose_nibbles(&mut words);
+            for (r, word) in (first..rows).zip(words) {
+                let out = &mut out[r * stride + column..];
+                match out.first_chunk_mut() {
+                    Some(out) if column + 4 <= width => *out = (u32::from_le_bytes(*out) ^ word).to_le_bytes(),
+                    _ => crate::packed::add(&mut out[..width - column], &word.to_le_bytes()[..width - column]),
+                }
+            }
+        }
+    }
+}
+
+/// Nibble i of word j becomes nibble j of word i.
+#[inline(always)]
+fn transpose_nibbles(words: &mut [u32; 8]) {
+    for (distance, mask) in [(4, 0x0000_ffff), (2, 0x00ff_00ff), (1, 0x0f0f_0f0f)] {
+        for i in (0..8).filter(|i| i & distance == 0) {
+            let swap = (words[i] >> (4 * distance) ^ words[i + distance]) & mask;
+            words[i] ^= swap << (4 * distance);
+            words[i + distance] ^= swap;
+        }
+    }
+}
