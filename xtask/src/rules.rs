@@ -47,7 +47,7 @@ fn breaches(path: &Path, text: &str) -> Vec<String> {
 }
 
 /// Where unsafe code may stand: kernels, and the edges to other languages and to the operating system.
-const UNSAFE_EDGES: [&str; 8] = [
+const UNSAFE_EDGES: &[&str] = &[
     "crates/aioli/src/backend",
     "crates/aioli/tests/zeroize.rs",
     "crates/aioli-cli/src/clock.rs",
