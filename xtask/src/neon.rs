@@ -66,9 +66,26 @@ fn cargo() -> Command {
     cargo
 }
 
-/// The library's tests, on both backends of this target, but for those that are too slow under emulation and do the same
+/// Clippy, and the library's tests on both backends of this target, but for those that are too slow under emulation and do the same
 /// on any processor. Built quickly, as the known answers must come out of any build.
 fn tests() -> Outcome {
+    let mut clippy = cargo();
+    clippy.args([
+        "clippy",
+        "-q",
+        "-p",
+        "aioli",
+        "--target",
+        TARGET,
+        "--target-dir",
+        "target/neon",
+        "--",
+        "-D",
+        "warnings",
+    ]);
+    if let outcome @ (Outcome::Failed(_) | Outcome::Impossible(_)) = steps::run(&mut clippy) {
+        return outcome;
+    }
     println!("left out under QEMU: {}, documentation examples", TOO_SLOW.join(", "));
     let mut test = cargo();
     test.env("CARGO_PROFILE_RELEASE_LTO", "off").env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "8");

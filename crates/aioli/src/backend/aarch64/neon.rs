@@ -134,7 +134,7 @@ impl Block<'_> {
                         at += self.stride;
                     };
                     row(low_nibbles(low[p], high[p]));
-                    if p + 1 < PAIRS || self.x_rows % 2 == 0 {
+                    if p + 1 < PAIRS || self.x_rows.is_multiple_of(2) {
                         row(high_nibbles(low[p], high[p]));
                     }
                 }
@@ -167,7 +167,7 @@ impl Block<'_> {
         let mut at = (self.rows.offset(self.first) + column).wrapping_sub(start);
         let tables = self.tables.as_chunks::<PAIRS>().0;
         // Of so many rows the diagonal cuts nothing here.
-        let whole = if step == 0 { self.count } else { ((column + step).saturating_sub(start) / step).min(self.count) };
+        let whole = (column + step).saturating_sub(start).checked_div(step).unwrap_or(self.count).min(self.count);
         let twos = whole / 2;
         let mut next_tables = tables[..twos].as_ptr().cast();
         for _ in 0..twos {
