@@ -86,11 +86,11 @@ fn tests() -> Outcome {
     if let outcome @ (Outcome::Failed(_) | Outcome::Impossible(_)) = steps::run(&mut clippy) {
         return outcome;
     }
-    println!("left out under QEMU: {}, documentation examples", TOO_SLOW.join(", "));
+    println!("left out under QEMU: {}, the feature pkcs8, documentation examples", TOO_SLOW.join(", "));
     let mut test = cargo();
     test.env("CARGO_PROFILE_RELEASE_LTO", "off").env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "8");
     test.env("CARGO_PROFILE_RELEASE_DEBUG", "false").env("AIOLI_REQUIRE_BACKENDS", BACKENDS.join(","));
-    test.args(["test", "--release", "-p", "aioli", "--features", "pkcs8", "--lib", "--tests"]);
+    test.args(["test", "--release", "-p", "aioli", "--lib", "--tests"]);
     test.args(["--target", TARGET, "--target-dir", "target/neon", "--"]);
     steps::run(test.args(TOO_SLOW.iter().flat_map(|name| ["--skip", name])))
 }
