@@ -20,7 +20,7 @@
 //! `tbl` and into compares, which are registers; nothing is addressed by it and nothing branches. A column without a
 //! pivot has place 255: out of range of every `tbl`, which gives zero, and so g = 0.
 //!
-//! **Cost.** For a later pair of columns and two pivots about 26 + 4 N instructions, N registers holding a pair.
+//! **Cost.** For a later pair of columns and two pivots about 28 + 4 N instructions, N registers holding a pair.
 
 use super::vector::*;
 use crate::gf16;
