@@ -15,7 +15,7 @@
 //! ```
 //!
 //! Two rows of the operand are added at a step, so that the SHA-3 extension's three-way XOR takes two products into an
-//! accumulator. It is written as two XORs, which the compiler fuses where it may.
+//! accumulator; without it there are two.
 //!
 //! X is secret, so no table is fetched by a coefficient. All of them are computed first, from the multiples of all
 //! pairs of a column at once: the table of pair j collects its bytes from registers, by constant indices:
