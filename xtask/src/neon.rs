@@ -2,8 +2,9 @@
 //!
 //! QEMU's user mode tells nothing about time, so no cycles are claimed of this backend. What it tells exactly is which
 //! blocks of instructions were executed: with `-d in_asm,exec,nochain` the log has every block as it is translated, and
-//! a line each time that one runs. The counts are sums over those lines, between the marks of `count-driver`; they are
-//! the same in every run.
+//! a line each time that one runs. The counts are sums over those lines, between the marks of `count-driver`; they
+//! are the same in every run, but for what the C library's copies make of the alignment of the stack (less than 0.1 %).
+//! The order of the lines may not change with the secret key, which is checked for two keys.
 
 use crate::steps::{self, Outcome};
 use std::collections::HashMap;
@@ -65,11 +66,33 @@ fn cargo() -> Command {
     cargo
 }
 
-/// The library's tests, on both backends of this target.
+/// Clippy, and the library's tests on both backends of this target, but for those that are too slow under emulation and do the same
+/// on any processor. Built quickly, as the known answers must come out of any build.
 fn tests() -> Outcome {
+    let mut clippy = cargo();
+    clippy.args([
+        "clippy",
+        "-q",
+        "-p",
+        "aioli",
+        "--target",
+        TARGET,
+        "--target-dir",
+        "target/neon",
+        "--",
+        "-D",
+        "warnings",
+    ]);
+    if let outcome @ (Outcome::Failed(_) | Outcome::Impossible(_)) = steps::run(&mut clippy) {
+        return outcome;
+    }
+    println!("left out under QEMU: {}, the feature pkcs8, documentation examples", TOO_SLOW.join(", "));
     let mut test = cargo();
-    test.args(["test", "--release", "-p", "aioli", "--features", "pkcs8", "--lib", "--tests", "--target", TARGET]);
-    steps::run(test.env("AIOLI_REQUIRE_BACKENDS", BACKENDS.join(",")))
+    test.env("CARGO_PROFILE_RELEASE_LTO", "off").env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "8");
+    test.env("CARGO_PROFILE_RELEASE_DEBUG", "false").env("AIOLI_REQUIRE_BACKENDS", BACKENDS.join(","));
+    test.args(["test", "--release", "-p", "aioli", "--lib", "--tests"]);
+    test.args(["--target", TARGET, "--target-dir", "target/neon", "--"]);
+    steps::run(test.args(TOO_SLOW.iter().flat_map(|name| ["--skip", name])))
 }
 
 /// Counts, prints the table, and compares `sign` with [`LEAST_FACTORS`].
@@ -81,72 +104,102 @@ fn counts(options: &Options) -> Outcome {
     }
     println!("instructions under QEMU, processor {}", options.cpu);
     let mut results = Vec::new();
-    let mut short = Vec::new();
+    let mut wrong = Vec::new();
     for (set, least) in LEAST_FACTORS {
-        let [portable, neon] = std::thread::scope(|scope| {
-            let threads = BACKENDS.map(|backend| scope.spawn(move || count(&options.cpu, backend, set)));
+        let [portable, neon, other_key] = std::thread::scope(|scope| {
+            let [portable, neon] = BACKENDS;
+            let threads = [(portable, 0), (neon, 0), (neon, 1)]
+                .map(|(backend, key)| scope.spawn(move || trace(&options.cpu, backend, set, key)));
             threads.map(|thread| thread.join().expect("a thread that counts"))
         });
-        let (portable, neon) = match (portable, neon) {
-            (Ok(portable), Ok(neon)) => (portable, neon),
-            (Err(why), _) | (_, Err(why)) => return Outcome::Failed(format!("{set}: {why}")),
+        let (portable, neon, other_key) = match (portable, neon, other_key) {
+            (Ok(portable), Ok(neon), Ok(other_key)) => (portable, neon, other_key),
+            (Err(why), ..) | (_, Err(why), _) | (.., Err(why)) => return Outcome::Failed(format!("{set}: {why}")),
         };
-        for ((operation, portable), (_, neon)) in portable.iter().zip(&neon) {
-            let factor = *portable as f64 / *neon as f64;
-            println!("{set:13} {operation:15} {portable:10} portable {neon:10} neon {factor:6.2}");
-            if operation == "sign" && options.cpu == EVERY_EXTENSION && factor < least {
-                short.push(format!("{set} signs with {factor:.2} times fewer instructions, not {least}"));
+        for ((operation, trace), (_, other)) in neon.iter().zip(&other_key) {
+            match (operation.as_str(), trace == other) {
+                (LEAK, true) => wrong.push(format!("{set}: the planted leak is not seen")),
+                (LEAK, false) | (_, true) => {}
+                (_, false) => wrong.push(format!("{set}: what {operation} executes depends on the secret key")),
             }
         }
-        results.extend(BACKENDS.into_iter().zip([portable, neon]).map(|(backend, counts)| (backend, set, counts)));
+        for ((operation, portable), (_, neon)) in portable.iter().zip(&neon).filter(|((name, _), _)| name != LEAK) {
+            let (portable, neon) = (portable.instructions, neon.instructions);
+            let factor = portable as f64 / neon as f64;
+            println!("{set:13} {operation:15} {portable:10} portable {neon:10} neon {factor:6.2}");
+            if operation == "sign" && options.cpu == EVERY_EXTENSION && factor < least {
+                wrong.push(format!("{set} signs with {factor:.2} times fewer instructions, not {least}"));
+            }
+        }
+        results.extend(BACKENDS.into_iter().zip([portable, neon]).map(|(backend, traces)| (backend, set, traces)));
     }
     if let Some(path) = &options.json
         && let Err(error) = std::fs::write(path, record(&options.cpu, &results))
     {
         return Outcome::Failed(format!("{}: {error}", path.display()));
     }
-    if short.is_empty() { Outcome::Passed } else { Outcome::Failed(short.join("; ")) }
+    if wrong.is_empty() { Outcome::Passed } else { Outcome::Failed(wrong.join("; ")) }
 }
 
-/// Operations and how many instructions each of them executes.
-type Counts = Vec<(String, u64)>;
+/// What an operation executes.
+#[derive(Debug, Default, PartialEq)]
+struct Trace {
+    instructions: u64,
+    /// Depends on the addresses of all blocks, in their order.
+    path: u64,
+}
 
-/// Counts all operations of a set on a backend.
-fn count(cpu: &str, backend: &str, set: &str) -> Result<Counts, String> {
+impl Trace {
+    fn add(&mut self, block: u64, instructions: u64) {
+        self.instructions += instructions;
+        // FNV-1a, by words.
+        self.path = (self.path ^ block).wrapping_mul(0x100_0000_01b3).rotate_left(17);
+    }
+}
+
+/// Operations by name.
+type Traces = Vec<(String, Trace)>;
+
+/// Runs all operations of a set on a backend with one of the driver's keys.
+fn trace(cpu: &str, backend: &str, set: &str, key: u8) -> Result<Traces, String> {
     let mut qemu = Command::new(QEMU);
     qemu.args(["-cpu", cpu, "-L", LIBRARIES, "-d", "in_asm,exec,nochain"]);
-    qemu.arg(format!("target/{TARGET}/release/count-driver")).args([backend, set]);
+    qemu.arg(format!("target/{TARGET}/release/count-driver")).args([backend, set, &key.to_string()]);
     let mut process =
         qemu.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(|error| format!("{QEMU}: {error}"))?;
     let log = BufReader::with_capacity(1 << 20, process.stderr.take().expect("a pipe"));
-    let sums = sums_between_marks(log)?;
+    let traces = between_marks(log)?;
     let mut names = String::new();
     process.stdout.take().expect("a pipe").read_to_string(&mut names).map_err(|error| error.to_string())?;
     let status = process.wait().map_err(|error| error.to_string())?;
     let names: Vec<_> = names.lines().map(str::to_owned).collect();
-    if !status.success() || names.len() != sums.len() || names.is_empty() {
-        return Err(format!("count-driver ended with {status}, {} operations and {} counts", names.len(), sums.len()));
+    if !status.success() || names.len() != traces.len() || names.is_empty() {
+        return Err(format!(
+            "count-driver ended with {status}, {} operations and {} traces",
+            names.len(),
+            traces.len()
+        ));
     }
-    Ok(names.into_iter().zip(sums).collect())
+    Ok(names.into_iter().zip(traces).collect())
 }
 
-/// The sums of executed instructions between each two marks of a log.
+/// What was executed between each two marks of a log.
 ///
 /// ```text
 /// IN: symbol                                          a block is translated
 /// 0x5500024d6c:  d10043ff  sub      sp, sp, #0x10     its instructions, a line each
 /// Trace 0: 0x7f1f [00/0000005500024d6c/00/00] symbol  a block is executed
 /// ```
-fn sums_between_marks(mut log: impl BufRead) -> Result<Vec<u64>, String> {
+fn between_marks(mut log: impl BufRead) -> Result<Vec<Trace>, String> {
     let mut sizes: HashMap<u64, u64> = HashMap::new();
     let mut translated = None;
-    let mut sums = Vec::new();
-    let mut sum = None;
+    let mut traces = Vec::new();
+    let mut trace: Option<Trace> = None;
     let mut line = Vec::new();
     loop {
         line.clear();
         if log.read_until(b'\n', &mut line).map_err(|error| error.to_string())? == 0 {
-            return if sum.is_none() { Ok(sums) } else { Err("a mark without its end".into()) };
+            return if trace.is_none() { Ok(traces) } else { Err("a mark without its end".into()) };
         }
         if line.starts_with(b"IN:") {
             translated = None;
@@ -164,11 +217,12 @@ fn sums_between_marks(mut log: impl BufRead) -> Result<Vec<u64>, String> {
             };
             let symbol = &line[end..];
             if contains(symbol, b"count_driver5begin") {
-                sum = Some(0);
+                trace = Some(Trace::default());
             } else if contains(symbol, b"count_driver3end") {
-                sums.push(sum.take().ok_or("a mark without its beginning")?);
-            } else if let Some(sum) = &mut sum {
-                *sum += sizes.get(&hexadecimal(address)?).ok_or("a block that was not translated")?;
+                traces.push(trace.take().ok_or("a mark without its beginning")?);
+            } else if let Some(trace) = &mut trace {
+                let address = hexadecimal(address)?;
+                trace.add(address, *sizes.get(&address).ok_or("a block that was not translated")?);
             }
         }
     }
@@ -184,16 +238,16 @@ fn contains(text: &[u8], word: &[u8]) -> bool {
 }
 
 /// The counts as JSON, in the form of the lab's records.
-fn record(cpu: &str, results: &[(&str, &str, Counts)]) -> String {
+fn record(cpu: &str, results: &[(&str, &str, Traces)]) -> String {
     let first_line = |program: &str| {
         let output = Command::new(program).arg("--version").output();
         let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
         text.lines().next().unwrap_or_default().to_owned()
     };
     let mut entries = Vec::new();
-    for (backend, set, counts) in results {
+    for (backend, set, traces) in results {
         let (set, round) = set.split_once("-round").unwrap_or((set, "3"));
-        for (operation, instructions) in counts {
+        for (operation, Trace { instructions, .. }) in traces.iter().filter(|(name, _)| name != LEAK) {
             entries.push(format!(
                 r#"    {{"implementation": "aioli", "backend": "{backend}", "set": "{set}", "round": {round}, "operation": "{operation}", "instructions": {instructions}}}"#
             ));
@@ -221,18 +275,31 @@ const QEMU: &str = "qemu-aarch64-static";
 const LINKER: &str = "aarch64-linux-gnu-gcc";
 const LIBRARIES: &str = "/usr/aarch64-linux-gnu";
 const TARGET: &str = "aarch64-unknown-linux-gnu";
+/// Tests of what is the same on every backend, in hundreds of operations or on a very long message.
+const TOO_SLOW: [&str; 4] = [
+    "malformed::a_flipped_bit_of_a_public_key_is_noticed",
+    "malformed::a_flipped_bit_of_a_signature_is_noticed",
+    "malformed::a_key_without_solutions_is_given_up_after_256_samples",
+    "malformed::a_message_of_64_mebibytes_is_signed_whole",
+];
+/// The driver's operation that a comparison of two keys must tell apart.
+const LEAK: &str = "planted leak";
 const BACKENDS: [&str; 2] = ["portable", "neon"];
 
-/// By how much `neon` must at least be below `portable` when it signs, for each set.
+/// By how much `neon` must at least be below `portable` when it signs with a compact key, for each set: what it reaches
+/// on [`EVERY_EXTENSION`], rounded down. It is less than four times, for two reasons. Both backends execute AES
+/// instructions for the same 7000 to 53,000 blocks; and where operands are public, `portable` multiplies by look-ups in
+/// memory, three instructions for two elements and all rows of X, which at 24 rows is as much work for an instruction
+/// as `tbl` does. With expanded keys, where there is no AES and more is secret, the factor is 3.4 to 5.
 const LEAST_FACTORS: [(&str, f64); 8] = [
-    ("mayo1", 2.0),
-    ("mayo2", 2.0),
-    ("mayo3", 2.0),
-    ("mayo5", 2.0),
-    ("mayo1-round2", 2.0),
-    ("mayo2-round2", 2.0),
-    ("mayo3-round2", 2.0),
-    ("mayo5-round2", 2.0),
+    ("mayo1", 3.0),
+    ("mayo2", 2.95),
+    ("mayo3", 2.6),
+    ("mayo5", 2.35),
+    ("mayo1-round2", 3.0),
+    ("mayo2-round2", 2.65),
+    ("mayo3-round2", 2.55),
+    ("mayo5-round2", 2.3),
 ];
 
 #[cfg(test)]
@@ -251,7 +318,10 @@ mod tests {
             Trace 0: 0x7f20 [00/0000000000000030/00/00] \n\
             Trace 0: 0x7f30 [00/0000000000000040/00/00] _ZN12count_driver3end17hE\n\
             Trace 0: 0x7f10 [00/0000000000000020/00/00] work\n";
-        assert_eq!(sums_between_marks(log.as_bytes()), Ok(vec![7]));
-        assert!(sums_between_marks(&log.as_bytes()[..log.find("IN: work").unwrap()]).is_err());
+        let traces = between_marks(log.as_bytes()).unwrap();
+        assert_eq!(traces.iter().map(|trace| trace.instructions).collect::<Vec<_>>(), [7]);
+        let otherwise = between_marks(log.replace("00000020", "00000030").as_bytes());
+        assert!(otherwise.is_ok_and(|otherwise| otherwise != traces));
+        assert!(between_marks(&log.as_bytes()[..log.find("IN: work").unwrap()]).is_err());
     }
 }

@@ -1,8 +1,9 @@
 //! Runs each operation once between calls of [`begin`] and [`end`], which a log of what was executed shows.
 //!
-//! `count-driver BACKEND SET` prints the names of the operations in the order of the marks. Each operation has run
+//! `count-driver BACKEND SET KEY`, the key being 0, 1, ..., prints the names of the operations in the order of the marks. Each operation has run
 //! before, so that neither the memory that stays with the thread nor the detection of instructions is counted. The
-//! message is hashed outside of the marks, and the first vinegar sample serves.
+//! message is hashed outside of the marks, and the first vinegar sample serves. The last operation is no operation but a
+//! planted leak: what it executes depends on the key.
 
 use aioli::backend::Kind;
 use aioli::params::ByteArray;
@@ -11,34 +12,43 @@ use std::hint::black_box;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [kind, set] = arguments.as_slice() else { panic!("usage: count-driver BACKEND SET") };
+    let [kind, set, number] = arguments.as_slice() else { panic!("usage: count-driver BACKEND SET KEY") };
     let kind: Kind = kind.parse().expect("name of a backend");
     let set: Algorithm = set.parse().expect("name of a set");
     assert!(kind.is_available(), "backend {kind} on this processor");
-    aioli::with_set!(set, P => run::<P>(kind));
+    let number = number.parse().expect("number of a key");
+    aioli::with_set!(set, P => run::<P>(kind, number));
 }
 
-fn run<P: ParameterSet>(kind: Kind) {
+fn run<P: ParameterSet>(kind: Kind, number: usize) {
     let digest = MessageDigest::<P>::of(b"the same message for all backends");
     let zero = P::DigestBytes::ZERO;
     let randomizer = &zero.as_ref()[..P::SALT_BYTES];
     let one_sample =
         |key: &SigningKey<P>| hazmat::on::sign(aioli::backend::Portable::detect(), key, &digest, randomizer, 1).is_ok();
-    let key = (0..).map(key::<P>).find(one_sample).expect("a key for which the first sample serves");
-    let expanded = hazmat::expand_signing_key(kind, &key);
-    let public = hazmat::verifying_key(kind, &key);
+    let keys: Vec<_> = (0..=255).map(key::<P>).filter(one_sample).take(2).collect();
+    let key = keys.get(number).expect("a key for which the first sample serves");
+    let expanded = hazmat::expand_signing_key(kind, key);
+    let public = hazmat::verifying_key(kind, key);
     let expanded_public = hazmat::expand_verifying_key(kind, &public);
-    let signature = hazmat::sign(kind, &key, &digest, randomizer).expect("a signature");
+    let signature = hazmat::sign(kind, key, &digest, randomizer).expect("a signature");
 
-    count("keygen", || hazmat::verifying_key(kind, &key));
-    count("expand_sk", || hazmat::expand_signing_key(kind, &key));
+    count("keygen", || hazmat::verifying_key(kind, key));
+    count("expand_sk", || hazmat::expand_signing_key(kind, key));
     count("expand_pk", || hazmat::expand_verifying_key(kind, &public));
-    count("sign", || hazmat::sign(kind, &key, &digest, randomizer).expect("a signature"));
+    count("sign", || hazmat::sign(kind, key, &digest, randomizer).expect("a signature"));
     count("sign_expanded", || hazmat::sign_expanded(kind, &expanded, &digest, randomizer).expect("a signature"));
     count("verify", || hazmat::verify(kind, &public, &digest, &signature).expect("a valid signature"));
     count("verify_expanded", || {
         hazmat::verify_expanded(kind, &expanded_public, &digest, &signature).expect("a valid signature");
     });
+    count("planted leak", || key.as_ref().iter().filter(|&&byte| black_box(byte) & 1 == 1).for_each(leak));
+}
+
+/// Called or not.
+#[inline(never)]
+fn leak(byte: &u8) {
+    black_box(byte);
 }
 
 /// Names an operation, runs it to warm up, and once more between the marks.

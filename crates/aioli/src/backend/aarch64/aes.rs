@@ -101,7 +101,7 @@ fn expand_key(key: &[u8; 16]) -> [uint8x16_t; 11] {
             let columns = vaeseq_u8(vreinterpretq_u8_u32(vdupq_n_u32(word)), vdupq_n_u8(0));
             word = vgetq_lane_u32::<0>(vreinterpretq_u32_u8(columns)).rotate_right(8) ^ constant;
             // x times it in the field of AES.
-            constant = constant << 1 ^ (constant >> 7) * 0x11b;
+            constant = (constant << 1) ^ ((constant >> 7) * 0x11b);
         }
         words[i] = words[i - 4] ^ word;
     }

@@ -20,7 +20,7 @@
 //! `tbl` and into compares, which are registers; nothing is addressed by it and nothing branches. A column without a
 //! pivot has place 255: out of range of every `tbl`, which gives zero, and so g = 0.
 //!
-//! **Cost.** For a later pair of columns and two pivots about 26 + 4 N instructions, N registers holding a pair.
+//! **Cost.** For a later pair of columns and two pivots about 28 + 4 N instructions, N registers holding a pair.
 
 use super::vector::*;
 use crate::gf16;
@@ -71,7 +71,7 @@ fn solve_in<const N: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
         let first = Pivot::new(pairs[c].map(|pair| and(pair, nibbles)), &places, &mut unused);
         let table = table_of(first.place.select(pairs[c]));
         let pair = core::array::from_fn(|n| xor(pairs[c][n], look_up(table, first.g[n])));
-        let mut second = pair.map(|pair| shift_right::<4>(pair));
+        let mut second = pair.map(shift_right::<4>);
         if 2 * c + 1 == x.len() {
             // It is y, and no pivot is looked for in it.
             second = [splat(0); N];
@@ -90,11 +90,12 @@ fn solve_in<const N: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
         pivots[c] = [first.place.0, second.place.0];
     }
 
-    let y = pairs[x.len() / 2].map(|pair| if x.len() % 2 == 0 { and(pair, nibbles) } else { shift_right::<4>(pair) });
+    let y = pairs[x.len() / 2]
+        .map(|pair| if x.len().is_multiple_of(2) { and(pair, nibbles) } else { shift_right::<4>(pair) });
     for (x, &pivot) in x.iter_mut().zip(pivots.as_flattened()) {
         *x = first(Place(pivot).select(y));
     }
-    let left_over = unused.into_iter().fold(splat(0), |all, unused| or(all, unused));
+    let left_over = unused.into_iter().fold(splat(0), or);
     let full_rank = 1 ^ (greatest(left_over) & 1);
     pairs.fill([splat(0); N]);
     zeroize::optimization_barrier(pairs);
