@@ -15,6 +15,8 @@ use crate::packed::Coefficients;
 use crate::stream::StreamPart;
 
 core::arch::global_asm!(include_str!("look_up.s"), options(raw));
+core::arch::global_asm!(include_str!("table.s"), options(raw));
+core::arch::global_asm!(include_str!("columns.s"), options(raw));
 
 /// `out += X R` for the rows of a part of a stream; false if the window is too small for that.
 pub(super) fn left_product(
@@ -81,6 +83,8 @@ pub(super) fn left_product(
 unsafe extern "C" {
     fn aioli_armv7em_look_up_1(sums: *mut u32, row_a: *const u8, row_b: *const u8, table: *const u32, words: u32);
     fn aioli_armv7em_look_up_2(sums: *mut u32, row_a: *const u8, row_b: *const u8, table: *const u32, words: u32);
+    fn aioli_armv7em_double_table(table: *mut u32, known: u32, even: u32, odd: u32);
+    fn aioli_armv7em_add_columns(sums: *const u32, entry: u32, out: *mut u8, stride: u32, rows: u32, words: u32);
 }
 
 /// The columns, in bytes, for which a window has room beside the tables.
@@ -115,48 +119,53 @@ fn expand(stream: &mut Stream, part: &StreamPart, i: usize, begin: usize, buffer
 /// `table[a | b << 4]` becomes a times each coefficient in `x_a` plus b times each in `x_b`, W words of eight.
 #[inline(never)]
 fn fill_table<const W: usize>(table: &mut [u32], x_a: &[u8], x_b: &[u8]) {
-    let (table, _) = table.as_chunks_mut::<W>();
-    table[0] = [0; W];
+    assert!(table.len() == TABLE * W);
+    table[..W].fill(0);
     for (half, coefficients) in [x_a, x_b].into_iter().enumerate() {
         let packed = coefficients.iter().rfold(0, |word, &c| word << 4 | u64::from(c));
         for (bit, multiple) in gf16::multiples(packed).into_iter().enumerate() {
-            let multiple: [u32; W] = core::array::from_fn(|w| (multiple >> (32 * w)) as u32);
-            let (known, new) = table.split_at_mut(1 << (4 * half + bit));
-            for (new, known) in new.iter_mut().zip(known) {
-                *new = core::array::from_fn(|w| known[w] ^ multiple[w]);
-            }
-        }
-    }
-}
-
-/// Adds to `rows` rows of `out` the first `width` bytes of what the sums have as columns.
-#[inline(never)]
-fn add_columns<const W: usize>(sums: &[u32], rows: usize, width: usize, out: &mut [u8], stride: usize) {
-    let (columns, _) = sums.as_chunks::<W>();
-    let (columns, _) = columns.as_chunks::<8>();
-    for (column, words) in (0..width).step_by(4).zip(columns) {
-        for (w, first) in (0..rows).step_by(8).enumerate() {
-            let mut words: [u32; 8] = core::array::from_fn(|j| words[j][w]);
-            transpose_nibbles(&mut words);
-            for (r, word) in (first..rows).zip(words) {
-                let out = &mut out[r * stride + column..];
-                match out.first_chunk_mut() {
-                    Some(out) if column + 4 <= width => *out = (u32::from_le_bytes(*out) ^ word).to_le_bytes(),
-                    _ => crate::packed::add(&mut out[..width - column], &word.to_le_bytes()[..width - column]),
+            let words = [multiple as u32, (multiple >> (32 * (W - 1))) as u32];
+            let known = W << (4 * half + bit);
+            if known >= 8 {
+                // SAFETY: the table has twice as many words, and `known` is a power of two.
+                unsafe { aioli_armv7em_double_table(table.as_mut_ptr(), known as u32, words[0], words[1]) };
+            } else {
+                let (known, new) = table.split_at_mut(known);
+                for (i, (new, known)) in new.iter_mut().zip(known).enumerate() {
+                    *new = *known ^ words[i % 2];
                 }
             }
         }
     }
 }
 
-/// Nibble i of word j becomes nibble j of word i.
-#[inline(always)]
-fn transpose_nibbles(words: &mut [u32; 8]) {
-    for (distance, mask) in [(4, 0x0000_ffff), (2, 0x00ff_00ff), (1, 0x0f0f_0f0f)] {
-        for i in (0..8).filter(|i| i & distance == 0) {
-            let swap = (words[i] >> (4 * distance) ^ words[i + distance]) & mask;
-            words[i] ^= swap << (4 * distance);
-            words[i + distance] ^= swap;
+/// Adds to `rows` rows of `out` the first `width` bytes of what the sums have as columns.
+fn add_columns<const W: usize>(sums: &[u32], rows: usize, width: usize, out: &mut [u8], stride: usize) {
+    let words = width / 4;
+    for (w, first) in (0..rows).step_by(8).enumerate() {
+        let rows = 8.min(rows - first);
+        let out = &mut out[first * stride..];
+        assert!(out.len() >= (rows - 1) * stride + width && sums.len() >= 2 * W * width);
+        if words > 0 {
+            let (sums, entry) = (sums[w..].as_ptr(), 4 * W as u32);
+            // SAFETY: `rows` rows of `4 * words <= width` bytes were just checked for, as were two entries a byte.
+            unsafe {
+                aioli_armv7em_add_columns(sums, entry, out.as_mut_ptr(), stride as u32, rows as u32, words as u32);
+            }
+        }
+        if !width.is_multiple_of(4) {
+            // The last bytes by way of a whole word.
+            let mut last = [[0; 4]; 8];
+            let sums = &sums[8 * W * words + w..];
+            assert!(sums.len() > 7 * W);
+            // SAFETY: eight entries, and eight rows of a word.
+            unsafe {
+                aioli_armv7em_add_columns(sums.as_ptr(), 4 * W as u32, last.as_mut_ptr().cast(), 4, rows as u32, 1);
+            }
+            for (r, last) in last[..rows].iter().enumerate() {
+                crate::packed::add(&mut out[r * stride..][4 * words..width], &last[..width % 4]);
+            }
+            wipe(last.as_flattened_mut());
         }
     }
 }
