@@ -5,6 +5,7 @@
 #![no_std]
 #![no_main]
 
+mod check;
 mod clock;
 mod stack;
 
@@ -40,6 +41,14 @@ fn main() -> ! {
     let mut line = [0; 256];
     let words = command_line(&mut line);
     let says = |word: &str| words.split(' ').any(|given| given == word);
+    if says("check") {
+        match Armv7em::detect().map(check::all) {
+            Some(Ok(checked)) => hprintln!("checked={}", checked),
+            Some(Err(what)) => fail(what),
+            None => fail("no backend to check"),
+        }
+        exit(EXIT_SUCCESS);
+    }
     let portable = says("portable");
     let all = !KNOWN.iter().any(|known| says(known.algorithm.name()));
     let mut ran = 0;
@@ -143,7 +152,7 @@ fn report<P: ParameterSet, B: Backend>(
 }
 
 /// The arguments that the debugger was given, after the program's name: names of sets (all of them if there are none),
-/// and `portable` for that backend.
+/// `portable` for that backend, `check` for the checks of the other.
 fn command_line(line: &mut [u8; 256]) -> &str {
     let mut block = [line.as_mut_ptr() as usize, line.len()];
     // SAFETY: the block describes memory that this function may write to.

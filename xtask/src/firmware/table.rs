@@ -32,7 +32,8 @@ impl Operation {
         (set.replace("mayo", "MAYO_"), round)
     }
 
-    /// What must not be.
+    /// What must not be: a wrong answer, counters that disagree, more memory than the targets allow (in the profile
+    /// `small`), less than 1.25 times below the official instructions (in the profile `fast`).
     pub(crate) fn faults(&self) -> Vec<String> {
         let subject = format!("{} {} {}", self.algorithm, self.profile, self.name);
         let mut faults = Vec::new();
@@ -49,6 +50,13 @@ impl Operation {
             && self.ram > target << 10
         {
             faults.push(format!("{subject}: {} bytes of memory, more than {target} KiB", self.ram));
+        }
+        if self.backend == "armv7em"
+            && self.profile == "fast"
+            && let Some(official) = self.round2(&OFFICIAL_INSTRUCTIONS)
+            && 4 * official < 5 * self.counts.instructions
+        {
+            faults.push(format!("{subject}: {} instructions, official {official}", self.counts.instructions));
         }
         faults
     }
