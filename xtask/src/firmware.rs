@@ -74,16 +74,16 @@ fn measure(options: &Options) -> Result<Vec<Operation>, Outcome> {
     passed(steps::run(build.env_remove("RUSTFLAGS").env_remove("CARGO_TARGET_DIR")))?;
 
     let image = format!("{FIRMWARE}/target/thumbv7em-none-eabihf/release/aioli-cortex-m4");
-    let arguments = options.set.iter().map(|set| &**set).chain(options.portable.then_some("portable"));
-    let arguments: String = arguments.map(|argument| format!(",arg={argument}")).collect();
-    let mut qemu = Command::new("timeout");
-    qemu.args([TIME_LIMIT, "qemu-system-arm", "-M", "mps2-an386", "-nographic", "-monitor", "none", "-serial", "null"])
-        .args(["-icount", "shift=0", "-kernel", &image])
-        .args(["-semihosting-config", &format!("enable=on,target=native,arg=aioli{arguments}")])
-        .args(["-plugin", &format!("{},out={}", plugin.display(), counted.display())])
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit());
-    let output = qemu.output().map_err(|error| Outcome::Impossible(format!("qemu-system-arm: {error}")))?;
+    let checks = run_image(&image, &["check"], None)?;
+    let checked = String::from_utf8_lossy(&checks.stdout).into_owned();
+    print!("calling convention, and agreement with the portable backend: {checked}");
+    if !checks.status.success() || !checked.starts_with("checked=") {
+        return Err(Outcome::Failed("the checks of the backend on the device".into()));
+    }
+    let arguments: Vec<&str> =
+        options.set.iter().map(|set| &**set).chain(options.portable.then_some("portable")).collect();
+    let plugin = format!("{},out={}", plugin.display(), counted.display());
+    let output = run_image(&image, &arguments, Some(&plugin))?;
     let printed = String::from_utf8_lossy(&output.stdout);
     let read =
         |path: &Path| std::fs::read(path).map_err(|error| Outcome::Failed(format!("{}: {error}", path.display())));
@@ -95,6 +95,19 @@ fn measure(options: &Options) -> Result<Vec<Operation>, Outcome> {
     let counts = String::from_utf8_lossy(&read(&counted)?).into_owned();
     let counts = Counts::parse_all(&counts, &read(Path::new(&image))?).map_err(Outcome::Failed)?;
     table::join(&printed, counts).map_err(Outcome::Failed)
+}
+
+/// Runs the image with arguments, and with a plugin of QEMU.
+fn run_image(image: &str, arguments: &[&str], plugin: Option<&str>) -> Result<std::process::Output, Outcome> {
+    let arguments: String = arguments.iter().map(|argument| format!(",arg={argument}")).collect();
+    let mut qemu = Command::new("timeout");
+    qemu.args([TIME_LIMIT, "qemu-system-arm", "-M", "mps2-an386", "-nographic", "-monitor", "none", "-serial", "null"])
+        .args(["-icount", "shift=0", "-kernel", image])
+        .args(["-semihosting-config", &format!("enable=on,target=native,arg=aioli{arguments}")])
+        .args(plugin.map(|plugin| ["-plugin", plugin]).iter().flatten())
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit());
+    qemu.output().map_err(|error| Outcome::Impossible(format!("qemu-system-arm: {error}")))
 }
 
 /// Whether this machine has what it takes.

@@ -5,6 +5,7 @@
 #![no_std]
 #![no_main]
 
+mod check;
 mod clock;
 mod stack;
 
@@ -40,14 +41,24 @@ fn main() -> ! {
     let mut line = [0; 256];
     let words = command_line(&mut line);
     let says = |word: &str| words.split(' ').any(|given| given == word);
+    if says("check") {
+        match Armv7em::detect().map(check::all) {
+            Some(Ok(checked)) => hprintln!("checked={}", checked),
+            Some(Err(what)) => fail(what),
+            None => fail("no backend to check"),
+        }
+        exit(EXIT_SUCCESS);
+    }
     let portable = says("portable");
     let all = !KNOWN.iter().any(|known| says(known.algorithm.name()));
     let mut ran = 0;
     for known in KNOWN.iter().filter(|known| all || says(known.algorithm.name())) {
-        with_set!(known.algorithm, P => match Armv7em::detect() {
-            Some(b) if !portable => measure::<P, _>(b, known, &mut clock, memory),
-            _ => measure::<P, _>(Portable::detect(), known, &mut clock, memory),
-        });
+        for profile in &PROFILES {
+            with_set!(known.algorithm, P => match Armv7em::detect() {
+                Some(b) if !portable => measure::<P, _>(b, known, profile, &mut clock, memory),
+                _ => measure::<P, _>(Portable::detect(), known, profile, &mut clock, memory),
+            });
+        }
         ran += 1;
     }
     hprintln!("done sets={}", ran);
@@ -55,8 +66,17 @@ fn main() -> ! {
     loop {}
 }
 
+/// How much memory the operations are given.
+struct Profile {
+    name: &'static str,
+    /// Bytes of the window that P is expanded into.
+    window: usize,
+    /// Columns of P that are taken at a time.
+    columns: usize,
+}
+
 /// The three operations of a set.
-fn measure<P: ParameterSet, B: Backend>(b: B, known: &Known, clock: &mut Clock, memory: &mut [u8]) {
+fn measure<P: ParameterSet, B: Backend>(b: B, known: &Known, profile: &Profile, clock: &mut Clock, memory: &mut [u8]) {
     let (Ok(secret_key), Ok(signature)) =
         (P::SecretKeyBytes::try_from(known.secret_key), Signature::<P>::try_from(known.signature))
     else {
@@ -67,19 +87,20 @@ fn measure<P: ParameterSet, B: Backend>(b: B, known: &Known, clock: &mut Clock, 
     };
     let digest = MessageDigest::<P>::of(known.message);
     let inputs = P::DIGEST_BYTES + P::SIGNATURE_BYTES;
-    let window_bytes = WINDOW.max(in_place::min_window::<P>());
+    let columns = profile.columns.min(P::V);
+    let window_bytes = profile.window.max(in_place::min_window::<P>());
     let (window, memory) = memory.split_at_mut(window_bytes);
 
-    let keygen_memory = in_place::keygen_memory::<P>(COLUMNS);
+    let keygen_memory = in_place::keygen_memory::<P>(columns);
     let mut made = None;
     let (time, stack) = stack::depth(|| {
         clock.time(|| made = in_place::keygen::<P, _>(b, &secret_key, window, &mut memory[..keygen_memory]).ok())
     });
     let right = made.is_some_and(|made| made.as_ref() == known.public_key);
     let keys = P::SECRET_KEY_BYTES + P::PUBLIC_KEY_BYTES;
-    report::<P, B>("keygen", time, stack, [window_bytes, keygen_memory, keys], right);
+    report::<P, B>("keygen", profile, time, stack, [window_bytes, keygen_memory, keys], right);
 
-    let sign_memory = in_place::sign_memory::<P>(COLUMNS);
+    let sign_memory = in_place::sign_memory::<P>(columns);
     let mut made = None;
     let (time, stack) = stack::depth(|| {
         let memory = &mut memory[..sign_memory];
@@ -88,9 +109,9 @@ fn measure<P: ParameterSet, B: Backend>(b: B, known: &Known, clock: &mut Clock, 
         })
     });
     let right = made.is_some_and(|made| made.as_ref() == known.signature);
-    report::<P, B>("sign", time, stack, [window_bytes, sign_memory, P::SECRET_KEY_BYTES + inputs], right);
+    report::<P, B>("sign", profile, time, stack, [window_bytes, sign_memory, P::SECRET_KEY_BYTES + inputs], right);
 
-    let verify_memory = in_place::verify_memory::<P>(COLUMNS.max(P::O));
+    let verify_memory = in_place::verify_memory::<P>(columns.max(P::O));
     let memory = &mut memory[..verify_memory];
     let mut valid = false;
     let (time, stack) = stack::depth(|| {
@@ -100,16 +121,24 @@ fn measure<P: ParameterSet, B: Backend>(b: B, known: &Known, clock: &mut Clock, 
     let other = MessageDigest::<P>::of(b"another message");
     let refused = in_place::verify::<P, _>(b, &public_key, &other, &signature, window, memory).is_err();
     let keys = P::PUBLIC_KEY_BYTES + inputs;
-    report::<P, B>("verify", time, stack, [window_bytes, verify_memory, keys], valid && refused);
+    report::<P, B>("verify", profile, time, stack, [window_bytes, verify_memory, keys], valid && refused);
 }
 
 /// One line. `parts` are window, working memory, keys with digest and signature.
-fn report<P: ParameterSet, B: Backend>(operation: &str, time: u32, stack: usize, parts: [usize; 3], right: bool) {
+fn report<P: ParameterSet, B: Backend>(
+    operation: &str,
+    profile: &Profile,
+    time: u32,
+    stack: usize,
+    parts: [usize; 3],
+    right: bool,
+) {
     let [window, memory, keys] = parts;
     hprintln!(
-        "result set={} backend={} operation={} unit={} time={} stack={} window={} memory={} keys={} ram={} answer={}",
+        "result set={} backend={} profile={} operation={} unit={} time={} stack={} window={} memory={} keys={} ram={} answer={}",
         P::ALGORITHM.name(),
         B::NAME,
+        profile.name,
         operation,
         Clock::UNIT,
         time,
@@ -123,7 +152,7 @@ fn report<P: ParameterSet, B: Backend>(operation: &str, time: u32, stack: usize,
 }
 
 /// The arguments that the debugger was given, after the program's name: names of sets (all of them if there are none),
-/// and `portable` for that backend.
+/// `portable` for that backend, `check` for the checks of the other.
 fn command_line(line: &mut [u8; 256]) -> &str {
     let mut block = [line.as_mut_ptr() as usize, line.len()];
     // SAFETY: the block describes memory that this function may write to.
@@ -148,7 +177,6 @@ fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
 
 /// Working memory for the largest set.
 const MEMORY: usize = 560 << 10;
-/// Bytes of the window that P is expanded into.
-const WINDOW: usize = 20 << 10;
-/// Columns of P1 that are taken at a time.
-const COLUMNS: usize = 20;
+/// As little as serves well, and as much as still helps.
+const PROFILES: [Profile; 2] =
+    [Profile { name: "small", window: 10 << 10, columns: 12 }, Profile { name: "fast", window: 48 << 10, columns: 40 }];

@@ -11,6 +11,8 @@ pub(crate) struct Operation {
     /// `keygen`, `sign`, `verify`.
     name: String,
     backend: String,
+    /// `small`, `fast`: how much memory it was given.
+    profile: String,
     counts: Counts,
     /// What the program's own clock said.
     clock: u64,
@@ -30,9 +32,10 @@ impl Operation {
         (set.replace("mayo", "MAYO_"), round)
     }
 
-    /// What must not be.
+    /// What must not be: a wrong answer, counters that disagree, more memory than the targets allow (in the profile
+    /// `small`), less than 1.25 times below the official instructions (in the profile `fast`).
     pub(crate) fn faults(&self) -> Vec<String> {
-        let subject = format!("{} {}", self.algorithm, self.name);
+        let subject = format!("{} {} {}", self.algorithm, self.profile, self.name);
         let mut faults = Vec::new();
         if !self.right {
             faults.push(format!("{subject}: not the known answer"));
@@ -42,10 +45,18 @@ impl Operation {
             faults.push(format!("{subject}: the counter has {counted} instructions, the timer {}", self.clock));
         }
         if self.backend == "armv7em"
+            && self.profile == "small"
             && let Some(target) = self.target(&MEMORY_TARGETS)
             && self.ram > target << 10
         {
             faults.push(format!("{subject}: {} bytes of memory, more than {target} KiB", self.ram));
+        }
+        if self.backend == "armv7em"
+            && self.profile == "fast"
+            && let Some(official) = self.round2(&OFFICIAL_INSTRUCTIONS)
+            && 4 * official < 5 * self.counts.instructions
+        {
+            faults.push(format!("{subject}: {} instructions, official {official}", self.counts.instructions));
         }
         faults
     }
@@ -81,6 +92,7 @@ pub(crate) fn join(printed: &str, counts: Vec<Counts>) -> Result<Vec<Operation>,
             algorithm: text("set")?.into(),
             name: text("operation")?.into(),
             backend: text("backend")?.into(),
+            profile: text("profile")?.into(),
             counts,
             clock: number("time")?,
             stack: number("stack")?,
@@ -93,8 +105,9 @@ pub(crate) fn join(printed: &str, counts: Vec<Counts>) -> Result<Vec<Operation>,
 
 pub(crate) fn print(operations: &[Operation]) {
     println!(
-        "{:12} {:8} {:>12} {:>11} {:>9} {:>7} {:>8} {:>6} {:>13} {:>13} {:>15}",
+        "{:12} {:5} {:6} {:>12} {:>11} {:>9} {:>7} {:>8} {:>6} {:>13} {:>13} {:>15}",
         "set",
+        "",
         "",
         "instructions",
         "loads",
@@ -107,12 +120,12 @@ pub(crate) fn print(operations: &[Operation]) {
         "board, official"
     );
     for operation in operations {
-        let Operation { algorithm, name, counts, stack, ram, .. } = operation;
+        let Operation { algorithm, name, profile, counts, stack, ram, .. } = operation;
         let official = operation.round2(&OFFICIAL_INSTRUCTIONS);
         let ratio = official.map_or(String::new(), |o| format!("{:.2} x", o as f64 / counts.instructions as f64));
         let board = operation.round2(&OFFICIAL_CYCLES).map_or(String::new(), |cycles| cycles.to_string());
         println!(
-            "{algorithm:12} {name:8} {:12} {:11} {ratio:>9} {stack:7} {ram:8} {:6} {:13} {:13} {board:>15}",
+            "{algorithm:12} {profile:5} {name:6} {:12} {:11} {ratio:>9} {stack:7} {ram:8} {:6} {:13} {:13} {board:>15}",
             counts.instructions,
             counts.loads,
             counts.code_bytes,
@@ -129,7 +142,7 @@ pub(crate) fn print(operations: &[Operation]) {
 
 /// The functions that matter, the heaviest first.
 pub(crate) fn print_functions(operation: &Operation) {
-    println!("{} {}", operation.algorithm, operation.name);
+    println!("{} {} {}", operation.algorithm, operation.profile, operation.name);
     let mut functions: Vec<_> = operation.counts.functions.iter().collect();
     functions.sort_by_key(|(_, (instructions, _))| std::cmp::Reverse(*instructions));
     for (name, (instructions, loads)) in functions {
@@ -149,6 +162,7 @@ pub(crate) fn record(operations: &[Operation]) -> Value {
             json!({
                 "implementation": "aioli",
                 "backend": operation.backend,
+                "profile": operation.profile,
                 "set": set,
                 "round": round,
                 "operation": operation.name,

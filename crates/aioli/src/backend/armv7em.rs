@@ -33,7 +33,9 @@ impl Backend for Armv7em {
 
     fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
         assert!(x.rows() <= MAX_ROWS && x.columns() == rows.count(), "shape of a left product");
-        slices::left_product(x, rows, out, stride);
+        if !rows.is_public() || !tables::left_product_of_rows(x, rows, out, stride) {
+            slices::left_product(x, rows, out, stride);
+        }
     }
 
     fn left_product_of_stream(
@@ -46,19 +48,24 @@ impl Backend for Armv7em {
         stride: usize,
     ) {
         assert!(x.rows() <= MAX_ROWS && x.columns() == part.count(), "shape of a left product");
-        if !tables::left_product(x, key, part, window, out, stride) {
+        if !tables::left_product_of_stream(x, key, part, window, out, stride) {
             crate::stream::left_product(self, x, key, part, window, out, stride);
         }
     }
 
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
         let mut stream = aes::Stream::new(key, iv);
-        let mut blocks = [0; 16];
-        for (i, chunk) in out.chunks_mut(64).enumerate() {
-            stream.fill(u64::from(first) + 4 * i as u64, &mut blocks);
-            for (bytes, word) in chunk.chunks_mut(4).zip(blocks) {
-                bytes.copy_from_slice(&word.to_le_bytes()[..bytes.len()]);
-            }
+        // Whole blocks where they belong if that is a word's place, the rest by way of a buffer.
+        // SAFETY: words are four bytes on this target, lowest first.
+        let (before, words, _) = unsafe { out.align_to_mut::<u32>() };
+        let whole = if before.is_empty() { words.len() & !3 } else { 0 };
+        stream.fill(u64::from(first), &mut words[..whole]);
+        let mut blocks = [0; 64];
+        for (i, chunk) in out[4 * whole..].chunks_mut(256).enumerate() {
+            stream.fill(u64::from(first) + (whole / 4 + 16 * i) as u64, &mut blocks[..4 * chunk.len().div_ceil(16)]);
+            // SAFETY: as above.
+            let (_, bytes, _) = unsafe { blocks.align_to::<u8>() };
+            chunk.copy_from_slice(&bytes[..chunk.len()]);
         }
     }
 }

@@ -4,7 +4,9 @@ core::arch::global_asm!(include_str!("aes_rounds.s"), options(raw));
 
 /// The stream of a key.
 pub(super) struct Stream {
-    round_keys: [[u32; 4]; 11],
+    /// Of rounds 0 to 2; the others are in the context.
+    round_keys: [[u32; 4]; 3],
+    context: Context,
     /// The initial vector, which every counter is added to.
     iv: [u32; 4],
 }
@@ -27,7 +29,9 @@ impl Stream {
             }
             constant = double(constant);
         }
-        Self { round_keys, iv: words(iv) }
+        let mut context = Context { first: 0, second: [0; 4], keys: [[0; 4]; 8] };
+        context.keys.copy_from_slice(&round_keys[3..]);
+        Self { round_keys: [round_keys[0], round_keys[1], round_keys[2]], context, iv: words(iv) }
     }
 
     /// Fills `out`, whole blocks of four words, from block `first` on.
@@ -44,38 +48,35 @@ impl Stream {
     }
 
     /// Blocks whose counters differ in the last byte alone.
-    fn run(&self, first: u64, out: &mut [u32]) {
-        let [key0, key1, key2, ..] = &self.round_keys;
+    fn run(&mut self, first: u64, out: &mut [u32]) {
+        let [key0, key1, key2] = &self.round_keys;
         let counter = first & !0xff;
         let block = [0, 0, ((counter >> 32) as u32).swap_bytes(), (counter as u32).swap_bytes()];
         let state: [u32; 4] = core::array::from_fn(|c| block[c] ^ self.iv[c] ^ key0[c]);
         let bytes = state.map(u32::to_le_bytes);
         // Column c after a round: the shares of the bytes of row r from column c + r.
         let share = |byte: u8, row: u32| TABLE[usize::from(byte)].rotate_left(8 * row);
-        let mut first_round = *key1;
-        for (c, column) in first_round.iter_mut().enumerate() {
-            for r in 0..4 {
-                // Row 3 of column 3 has the counter's last byte, whose share comes later.
-                if (c, r) != (0, 3) {
-                    *column ^= share(bytes[(c + r) % 4][r], r as u32);
-                }
-            }
-        }
-        let bytes = first_round.map(u32::to_le_bytes);
-        let mut second_round = *key2;
-        for (c, column) in second_round.iter_mut().enumerate() {
-            for r in (0..4).filter(|r| (c + r) % 4 != 0) {
-                *column ^= share(bytes[(c + r) % 4][r], r as u32);
-            }
-        }
-        let mut context = Context { first: first_round[0], second: second_round, keys: [[0; 4]; 8] };
-        context.keys.copy_from_slice(&self.round_keys[3..]);
+        // Of row 3 in column 3, the counter's last byte, the share in column 0 comes later.
+        let mut one = *key1;
+        one[0] ^= share(bytes[0][0], 0) ^ share(bytes[1][1], 1) ^ share(bytes[2][2], 2);
+        one[1] ^= share(bytes[1][0], 0) ^ share(bytes[2][1], 1) ^ share(bytes[3][2], 2) ^ share(bytes[0][3], 3);
+        one[2] ^= share(bytes[2][0], 0) ^ share(bytes[3][1], 1) ^ share(bytes[0][2], 2) ^ share(bytes[1][3], 3);
+        one[3] ^= share(bytes[3][0], 0) ^ share(bytes[0][1], 1) ^ share(bytes[1][2], 2) ^ share(bytes[2][3], 3);
+        self.context.first = one[0];
+        // And so do those of column 0.
+        let bytes = one.map(u32::to_le_bytes);
+        let mut two = *key2;
+        two[0] ^= share(bytes[1][1], 1) ^ share(bytes[2][2], 2) ^ share(bytes[3][3], 3);
+        two[1] ^= share(bytes[1][0], 0) ^ share(bytes[2][1], 1) ^ share(bytes[3][2], 2);
+        two[2] ^= share(bytes[2][0], 0) ^ share(bytes[3][1], 1) ^ share(bytes[1][3], 3);
+        two[3] ^= share(bytes[3][0], 0) ^ share(bytes[1][2], 2) ^ share(bytes[2][3], 3);
+        self.context.second = two;
         let mask = state[3] >> 24;
         let blocks = (out.len() / 4) as u32;
         debug_assert!(blocks >= 1 && (first & 0xff) as u32 + blocks <= 256);
         // SAFETY: the table and the context have the lengths that the kernel reads, `out` holds 4 * blocks words, blocks
         // is not zero, and `run` is called with counters that do not pass the last byte.
-        unsafe { aioli_armv7em_aes_rounds(&TABLE, &context, out.as_mut_ptr(), blocks, first as u32 & 0xff, mask) };
+        unsafe { aioli_armv7em_aes_rounds(&TABLE, &self.context, out.as_mut_ptr(), blocks, first as u32 & 0xff, mask) };
     }
 }
 

@@ -11,13 +11,16 @@
 use super::aes::Stream;
 use crate::gf16;
 use crate::memory::wipe;
-use crate::packed::Coefficients;
+use crate::packed::{Coefficients, Rows};
 use crate::stream::StreamPart;
+use core::ops::Range;
 
 core::arch::global_asm!(include_str!("look_up.s"), options(raw));
+core::arch::global_asm!(include_str!("table.s"), options(raw));
+core::arch::global_asm!(include_str!("columns.s"), options(raw));
 
 /// `out += X R` for the rows of a part of a stream; false if the window is too small for that.
-pub(super) fn left_product(
+pub(super) fn left_product_of_stream(
     x: Coefficients<'_>,
     key: &[u8; 16],
     part: &StreamPart,
@@ -25,20 +28,69 @@ pub(super) fn left_product(
     out: &mut [u8],
     stride: usize,
 ) -> bool {
-    // Rows of X by the words of an entry: 16 of them together, then 8.
-    let wide = x.rows().min(if x.rows() > 8 { 16 } else { 0 });
-    let narrow = x.rows() - wide;
-    let words = if wide > 0 { 2 } else { 0 } + if narrow > 0 { 1 } else { 0 };
-    let Some(width) = width(window.len(), words) else { return false };
-    let width = width.min(part.width().next_multiple_of(4));
     // SAFETY: bytes without meaning may be words without meaning.
     let (_, window, _) = unsafe { window.align_to_mut::<u32>() };
-    let (secret, window) = window.split_at_mut((TABLE + 2 * width) * words);
-    let (row_a, row_b) = window.split_at_mut(width / 4 + SLACK);
+    let Some(width) = width(window.len(), Split::of(x.rows()).words()) else { return false };
+    let mut stream = Stream::new(key, &[0; 16]);
+    let expand = |bytes: Range<usize>, at: usize, buffer: &mut [u32]| {
+        let block = bytes.start / 16;
+        stream.fill(block as u64, &mut buffer[at..at + 4 * (bytes.end.div_ceil(16) - block)]);
+        4 * at + bytes.start % 16
+    };
+    left_product(x, part, (width, window), expand, out, stride);
+    true
+}
+
+/// `out += X R` for public rows in memory; false if they are too few or too short for tables.
+pub(super) fn left_product_of_rows(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) -> bool {
+    if rows.count() < MIN_ROWS || rows.row_bytes() < MIN_WIDTH || x.rows() > 16 {
+        return false;
+    }
+    let mut memory = [0; (TABLE + 2 * WIDTH) * 2 + 2 * (WIDTH / 4 + SLACK)];
+    let part = StreamPart::new(0, rows.row_bytes(), rows.step(), rows.count(), 0..rows.row_bytes());
+    let copy = |bytes: Range<usize>, at: usize, buffer: &mut [u32]| {
+        bytes_of(buffer)[4 * at..][..bytes.len()].copy_from_slice(&rows.bytes()[bytes]);
+        4 * at
+    };
+    left_product(x, &part, (WIDTH, &mut memory), copy, out, stride);
+    true
+}
+
+/// How the rows of X share the words of entries: 16 rows with two words, then 8 with one.
+#[derive(Clone, Copy)]
+struct Split {
+    wide: usize,
+    narrow: usize,
+}
+
+impl Split {
+    fn of(rows: usize) -> Self {
+        let wide = rows.min(if rows > 8 { 16 } else { 0 });
+        Self { wide, narrow: rows - wide }
+    }
+
+    fn words(self) -> usize {
+        2 * usize::from(self.wide > 0) + usize::from(self.narrow > 0)
+    }
+}
+
+/// `out += X R`, with `width` columns at a time and memory for them. `fetch` brings a range of the stream's bytes into a
+/// buffer, from some byte after the given word on, and returns which one.
+fn left_product(
+    x: Coefficients<'_>,
+    part: &StreamPart,
+    (width, memory): (usize, &mut [u32]),
+    mut fetch: impl FnMut(Range<usize>, usize, &mut [u32]) -> usize,
+    out: &mut [u8],
+    stride: usize,
+) {
+    let split @ Split { wide, narrow } = Split::of(x.rows());
+    let width = width.min(part.width().next_multiple_of(4));
+    let (secret, memory) = memory.split_at_mut((TABLE + 2 * width) * split.words());
+    let (row_a, row_b) = memory.split_at_mut(width / 4 + SLACK);
     let (wide_part, narrow_part) = secret.split_at_mut(if wide > 0 { 2 * (TABLE + 2 * width) } else { 0 });
     let (wide_table, wide_sums) = wide_part.split_at_mut(if wide > 0 { 2 * TABLE } else { 0 });
     let (narrow_table, narrow_sums) = narrow_part.split_at_mut(if narrow > 0 { TABLE } else { 0 });
-    let mut stream = Stream::new(key, &[0; 16]);
     for from in (0..part.width()).step_by(width) {
         let part = part.columns_in(from, width);
         wide_sums.fill(0);
@@ -46,9 +98,9 @@ pub(super) fn left_product(
         for i in (0..part.count()).step_by(2) {
             // From the word of columns in which the first of both rows begins.
             let begin = part.column(i) & !3;
-            let a = expand(&mut stream, &part, i, begin, row_a);
+            let a = place(&mut fetch, &part, i, begin, row_a);
             let (b, x_b) = match i + 1 < part.count() {
-                true => (expand(&mut stream, &part, i + 1, begin, row_b), x.of_row(i + 1)),
+                true => (place(&mut fetch, &part, i + 1, begin, row_b), x.of_row(i + 1)),
                 // No second row: whatever it has, its coefficients are zero.
                 false => (a, &[][..]),
             };
@@ -57,7 +109,7 @@ pub(super) fn left_product(
             if wide > 0 {
                 fill_table::<2>(wide_table, &x_a[..wide], &x_b[..wide.min(x_b.len())]);
                 let sums = &mut wide_sums[4 * begin..][..16 * words];
-                // SAFETY: `expand` returned pointers to as many bytes of whole words as there are columns from `begin` on;
+                // SAFETY: `place` returned pointers to as many bytes of whole words as there are columns from `begin` on;
                 // the sums and the table have two words an entry, and words is not zero as a part has columns.
                 unsafe { aioli_armv7em_look_up_2(sums.as_mut_ptr(), a, b, wide_table.as_ptr(), words as u32) };
             }
@@ -75,88 +127,103 @@ pub(super) fn left_product(
         }
     }
     wipe(secret);
-    true
 }
 
 unsafe extern "C" {
     fn aioli_armv7em_look_up_1(sums: *mut u32, row_a: *const u8, row_b: *const u8, table: *const u32, words: u32);
     fn aioli_armv7em_look_up_2(sums: *mut u32, row_a: *const u8, row_b: *const u8, table: *const u32, words: u32);
+    fn aioli_armv7em_double_table(table: *mut u32, known: u32, even: u32, odd: u32);
+    fn aioli_armv7em_add_columns(sums: *const u32, entry: u32, out: *mut u8, stride: u32, rows: u32, words: u32);
 }
 
 /// The columns, in bytes, for which a window has room beside the tables.
 fn width(window: usize, words: usize) -> Option<usize> {
-    // For each byte two entries and its share of two rows; and up to a word to align the window.
-    let fixed = 4 * (TABLE * words + 2 * SLACK) + 3;
-    let width = window.checked_sub(fixed)? / (8 * words + 2) & !3;
+    // For each four bytes eight entries, and a word of two rows.
+    let width = 4 * (window.checked_sub(TABLE * words + 2 * SLACK)? / (8 * words + 2));
     (width >= MIN_WIDTH).then_some(width)
 }
 
 /// Entries of a table: pairs of elements.
 const TABLE: usize = 256;
-/// Columns below which the tables cost more than they save.
+/// Rows and columns below which the tables cost more than they save.
+const MIN_ROWS: usize = 4;
 const MIN_WIDTH: usize = 64;
+/// Columns that are taken at a time where the memory is on the stack.
+const WIDTH: usize = 224;
 /// Words of a row's buffer beyond its columns: what completes its first and last block, and the word it begins in.
 const SLACK: usize = 9;
 
-/// Expands row `i` of a part; returns where in the buffer column `begin` stands. From there on, the columns before the
+/// Fetches row `i` of a part; returns where in the buffer column `begin` stands. From there on, the columns before the
 /// row's first one are zero, and there are bytes up to the last whole word of columns.
-fn expand(stream: &mut Stream, part: &StreamPart, i: usize, begin: usize, buffer: &mut [u32]) -> *const u8 {
-    let (column, bytes) = (part.column(i), part.bytes(i));
-    let (block, skipped) = (bytes.start / 16, bytes.start % 16);
-    let at = column.div_ceil(4);
-    stream.fill(block as u64, &mut buffer[at..at + 4 * (bytes.end.div_ceil(16) - block)]);
+fn place(
+    fetch: &mut impl FnMut(Range<usize>, usize, &mut [u32]) -> usize,
+    part: &StreamPart,
+    i: usize,
+    begin: usize,
+    buffer: &mut [u32],
+) -> *const u8 {
+    let column = part.column(i);
+    let row = fetch(part.bytes(i), column.div_ceil(4), buffer);
+    let from_begin = &mut bytes_of(buffer)[row - (column - begin)..];
+    from_begin[..column - begin].fill(0);
+    from_begin[..part.width().next_multiple_of(4) - begin].as_ptr()
+}
+
+fn bytes_of(words: &mut [u32]) -> &mut [u8] {
     // SAFETY: words may be taken for bytes.
-    let (_, buffer, _) = unsafe { buffer.align_to_mut::<u8>() };
-    let row = 4 * at + skipped;
-    buffer[row - (column - begin)..row].fill(0);
-    buffer[row - (column - begin)..][..part.width().next_multiple_of(4) - begin].as_ptr()
+    unsafe { words.align_to_mut::<u8>().1 }
 }
 
 /// `table[a | b << 4]` becomes a times each coefficient in `x_a` plus b times each in `x_b`, W words of eight.
 #[inline(never)]
 fn fill_table<const W: usize>(table: &mut [u32], x_a: &[u8], x_b: &[u8]) {
-    let (table, _) = table.as_chunks_mut::<W>();
-    table[0] = [0; W];
+    assert!(table.len() == TABLE * W);
+    table[..W].fill(0);
     for (half, coefficients) in [x_a, x_b].into_iter().enumerate() {
         let packed = coefficients.iter().rfold(0, |word, &c| word << 4 | u64::from(c));
         for (bit, multiple) in gf16::multiples(packed).into_iter().enumerate() {
-            let multiple: [u32; W] = core::array::from_fn(|w| (multiple >> (32 * w)) as u32);
-            let (known, new) = table.split_at_mut(1 << (4 * half + bit));
-            for (new, known) in new.iter_mut().zip(known) {
-                *new = core::array::from_fn(|w| known[w] ^ multiple[w]);
-            }
-        }
-    }
-}
-
-/// Adds to `rows` rows of `out` the first `width` bytes of what the sums have as columns.
-#[inline(never)]
-fn add_columns<const W: usize>(sums: &[u32], rows: usize, width: usize, out: &mut [u8], stride: usize) {
-    let (columns, _) = sums.as_chunks::<W>();
-    let (columns, _) = columns.as_chunks::<8>();
-    for (column, words) in (0..width).step_by(4).zip(columns) {
-        for (w, first) in (0..rows).step_by(8).enumerate() {
-            let mut words: [u32; 8] = core::array::from_fn(|j| words[j][w]);
-            transpose_nibbles(&mut words);
-            for (r, word) in (first..rows).zip(words) {
-                let out = &mut out[r * stride + column..];
-                match out.first_chunk_mut() {
-                    Some(out) if column + 4 <= width => *out = (u32::from_le_bytes(*out) ^ word).to_le_bytes(),
-                    _ => crate::packed::add(&mut out[..width - column], &word.to_le_bytes()[..width - column]),
+            let words = [multiple as u32, (multiple >> (32 * (W - 1))) as u32];
+            let known = W << (4 * half + bit);
+            if known >= 8 {
+                // SAFETY: the table has twice as many words, and `known` is a power of two.
+                unsafe { aioli_armv7em_double_table(table.as_mut_ptr(), known as u32, words[0], words[1]) };
+            } else {
+                let (known, new) = table.split_at_mut(known);
+                for (i, (new, known)) in new.iter_mut().zip(known).enumerate() {
+                    *new = *known ^ words[i % 2];
                 }
             }
         }
     }
 }
 
-/// Nibble i of word j becomes nibble j of word i.
-#[inline(always)]
-fn transpose_nibbles(words: &mut [u32; 8]) {
-    for (distance, mask) in [(4, 0x0000_ffff), (2, 0x00ff_00ff), (1, 0x0f0f_0f0f)] {
-        for i in (0..8).filter(|i| i & distance == 0) {
-            let swap = (words[i] >> (4 * distance) ^ words[i + distance]) & mask;
-            words[i] ^= swap << (4 * distance);
-            words[i + distance] ^= swap;
+/// Adds to `rows` rows of `out` the first `width` bytes of what the sums have as columns.
+fn add_columns<const W: usize>(sums: &[u32], rows: usize, width: usize, out: &mut [u8], stride: usize) {
+    let words = width / 4;
+    for (w, first) in (0..rows).step_by(8).enumerate() {
+        let rows = 8.min(rows - first);
+        let out = &mut out[first * stride..];
+        assert!(out.len() >= (rows - 1) * stride + width && sums.len() >= 2 * W * width);
+        if words > 0 {
+            let (sums, entry) = (sums[w..].as_ptr(), 4 * W as u32);
+            // SAFETY: `rows` rows of `4 * words <= width` bytes were just checked for, as were two entries a byte.
+            unsafe {
+                aioli_armv7em_add_columns(sums, entry, out.as_mut_ptr(), stride as u32, rows as u32, words as u32);
+            }
+        }
+        if !width.is_multiple_of(4) {
+            // The last bytes by way of a whole word.
+            let mut last = [[0; 4]; 8];
+            let sums = &sums[8 * W * words + w..];
+            assert!(sums.len() > 7 * W);
+            // SAFETY: eight entries, and eight rows of a word.
+            unsafe {
+                aioli_armv7em_add_columns(sums.as_ptr(), 4 * W as u32, last.as_mut_ptr().cast(), 4, rows as u32, 1);
+            }
+            for (r, last) in last[..rows].iter().enumerate() {
+                crate::packed::add(&mut out[r * stride..][4 * words..width], &last[..width % 4]);
+            }
+            wipe(last.as_flattened_mut());
         }
     }
 }

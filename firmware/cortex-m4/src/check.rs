@@ -1,0 +1,174 @@
+//! Checks that only the device can make: kernels in assembly keep the calling convention, and the backend computes what
+//! the portable one does, which the library's tests compare with definitions.
+
+use aioli::backend::{Armv7em, Backend, Portable};
+use aioli::packed::{Coefficients, Rows};
+use aioli::stream::StreamPart;
+
+core::arch::global_asm!(include_str!("abi.s"), options(raw));
+
+/// Counts what was checked, or says what is wrong.
+pub(crate) fn all(b: Armv7em) -> Result<usize, &'static str> {
+    Ok(abi()? + products(b)? + streams(b)? + aes(b)?)
+}
+
+unsafe extern "C" {
+    fn aioli_check_abi(function: *const (), arguments: &[usize; 6], values: &[u32; 24]) -> u32;
+    fn aioli_planted_core();
+    fn aioli_planted_float();
+    fn aioli_planted_stack();
+    fn aioli_armv7em_aes_rounds();
+    fn aioli_armv7em_look_up_1();
+    fn aioli_armv7em_look_up_2();
+    fn aioli_armv7em_double_table();
+    fn aioli_armv7em_add_columns();
+    fn aioli_armv7em_slices();
+}
+
+fn abi() -> Result<usize, &'static str> {
+    let mut random = Random(1);
+    let mut memory = [0u32; 1024];
+    let mut checked = 0;
+    for _ in 0..20 {
+        memory.fill_with(|| random.next());
+        let [table, sums, rows, context] = [0, 512, 640, 704].map(|at| memory[at..].as_mut_ptr() as usize);
+        // The end of the coefficients for `slices`: three rows.
+        for (i, coefficient) in memory[704..707].iter_mut().enumerate() {
+            *coefficient = *coefficient & 0xff80_0000 | if i == 2 { 1 << 22 } else { 0 };
+        }
+        let kernels: [(*const (), [usize; 6]); 6] = [
+            (aioli_armv7em_aes_rounds as *const (), [table, context, sums, 3, 250, 77]),
+            (aioli_armv7em_look_up_1 as *const (), [sums, rows, rows + 13, table, 3, 0]),
+            (aioli_armv7em_look_up_2 as *const (), [sums, rows, rows + 14, table, 3, 0]),
+            (aioli_armv7em_double_table as *const (), [table, 16, 5, 6, 0, 0]),
+            (aioli_armv7em_add_columns as *const (), [sums, 4, rows + 1, 16, 7, 2]),
+            (aioli_armv7em_slices as *const (), [rows, context, sums, 0, 0, 0]),
+        ];
+        let planted = [
+            (aioli_planted_core as *const (), 1 << 3),
+            (aioli_planted_float as *const (), 1 << 12),
+            (aioli_planted_stack as *const (), 1 << 24),
+        ];
+        let mut values = [0; 24];
+        values.fill_with(|| random.next());
+        for (kernel, arguments) in kernels {
+            // SAFETY: the arguments are those that each kernel's header asks for, within `memory`.
+            if unsafe { aioli_check_abi(kernel, &arguments, &values) } != 0 {
+                return Err("a kernel breaks the calling convention");
+            }
+            checked += 1;
+        }
+        for (function, violation) in planted {
+            // SAFETY: what these functions break the stub restores.
+            if unsafe { aioli_check_abi(function, &[0; 6], &values) } != violation {
+                return Err("a planted violation of the calling convention was not found");
+            }
+            checked += 1;
+        }
+    }
+    Ok(checked)
+}
+
+/// Left products of many shapes, public and secret, on both backends.
+fn products(b: Armv7em) -> Result<usize, &'static str> {
+    let (mut random, mut checked) = (Random(2), 0);
+    let (mut operand, mut x) = ([0; 8192], [0; 24 * 48]);
+    for row_bytes in [1, 2, 3, 15, 16, 17, 39, 63, 64, 65, 66, 67, 100, 127, 224, 225, 240] {
+        for rows in [1, 2, 7, 8, 9, 11, 16, 17, 18, 24] {
+            for count in [1, 2, 3, 4, 5, 31, 32, 33] {
+                for step in [0, 3, 39] {
+                    let length = count * row_bytes - (step * (count * (count - 1) / 2)).min(count * row_bytes);
+                    if (count - 1) * step >= row_bytes || length > operand.len() {
+                        continue;
+                    }
+                    random.fill(&mut operand[..length]);
+                    random.fill(&mut x);
+                    x.iter_mut().for_each(|x| *x &= 15);
+                    let x = Coefficients::new(&x[..count * rows], rows, rows);
+                    let stride = row_bytes + checked % 3;
+                    for public in [false, true] {
+                        let operand = Rows::upper(&operand[..length], count, row_bytes, step);
+                        let operand = if public { operand.public() } else { operand };
+                        let [mut expected, mut out] = [[0xa5; 24 * 256]; 2];
+                        Portable::detect().left_product(x, operand, &mut expected, stride);
+                        b.left_product(x, operand, &mut out, stride);
+                        if out != expected {
+                            return Err("a left product");
+                        }
+                        checked += 1;
+                    }
+                }
+            }
+        }
+    }
+    Ok(checked)
+}
+
+/// Left products with parts of a stream, with windows that have room for few columns and for all.
+fn streams(b: Armv7em) -> Result<usize, &'static str> {
+    let (mut random, mut checked) = (Random(3), 0);
+    let mut x = [0; 24 * 30];
+    let mut window = [0; 24 << 10];
+    for (row_bytes, step, count) in [(30_usize * 39, 39_usize, 30_usize), (25 * 32, 32, 25), (20 * 54, 54, 20), (300, 0, 30)] {
+        for rows in [1, 8, 10, 16, 18, 24] {
+            for columns in [0..row_bytes, 0..row_bytes / 2, row_bytes / 3..row_bytes - 5] {
+                let reaching = if step == 0 { count } else { count.min(columns.end.div_ceil(step)) };
+                random.fill(&mut x);
+                x.iter_mut().for_each(|x| *x &= 15);
+                let x = Coefficients::new(&x[..reaching * rows], rows, rows);
+                let part = StreamPart::new(random.next() as usize % 5000, row_bytes, step, reaching, columns);
+                let mut key = [0; 16];
+                random.fill(&mut key);
+                let [mut expected, mut out] = [[0x5a; 24 * 1200]; 2];
+                let stride = part.width() + 1;
+                Portable::detect().left_product_of_stream(x, &key, &part, &mut window[..2000], &mut expected, stride);
+                for bytes in [2001, 6000, 9999, window.len()] {
+                    out.fill(0x5a);
+                    b.left_product_of_stream(x, &key, &part, &mut window[..bytes], &mut out, stride);
+                    if out != expected {
+                        return Err("a left product with a part of a stream");
+                    }
+                    checked += 1;
+                }
+            }
+        }
+    }
+    Ok(checked)
+}
+
+fn aes(b: Armv7em) -> Result<usize, &'static str> {
+    let (mut random, mut checked) = (Random(4), 0);
+    let [mut key, mut iv] = [[0; 16]; 2];
+    for length in (0..70).chain([255, 256, 1000, 4100, 9999]) {
+        for first in [0, 1, 255, 256, 0xff_ffff, u32::MAX - 2] {
+            random.fill(&mut key);
+            random.fill(&mut iv);
+            let [mut expected, mut out] = [[0; 10_003]; 2];
+            Portable::detect().aes128_ctr(&key, &iv, first, &mut expected[checked % 4..][..length]);
+            b.aes128_ctr(&key, &iv, first, &mut out[checked % 4..][..length]);
+            if out != expected {
+                return Err("AES in counter mode");
+            }
+            checked += 1;
+        }
+    }
+    Ok(checked)
+}
+
+/// A generator for tests: xorshift, 32 bits.
+struct Random(u32);
+
+impl Random {
+    fn next(&mut self) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 17;
+        self.0 ^= self.0 << 5;
+        self.0.wrapping_mul(0x9e37_79b9)
+    }
+
+    fn fill(&mut self, bytes: &mut [u8]) {
+        for chunk in bytes.chunks_mut(4) {
+            chunk.copy_from_slice(&self.next().to_le_bytes()[..chunk.len()]);
+        }
+    }
+}
