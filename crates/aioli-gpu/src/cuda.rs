@@ -134,11 +134,11 @@ impl Device for Cuda {
     }
 }
 
+/// The kernels, what they need, and the queues.
+type Loaded = (Arc<CudaModule>, Facts, [Arc<CudaStream>; 2]);
+
 /// Loads the kernels for so much shared memory.
-fn load<P: ParameterSet>(
-    context: &Context,
-    shared_bytes: u32,
-) -> Result<(Arc<CudaModule>, Facts, [Arc<CudaStream>; 2]), Error> {
+fn load<P: ParameterSet>(context: &Context, shared_bytes: u32) -> Result<Loaded, Error> {
     let Context(device) = context;
     let module = device.load_module(compiled::<P>(context, shared_bytes)?).map_err(failed("cuModuleLoadData"))?;
     let stream = || device.new_stream().map_err(failed("cuStreamCreate"));

@@ -100,13 +100,13 @@ impl<P: ParameterSet> Expected<P> {
             signature,
         };
         let (mut items, mut valid) = (Vec::new(), Vec::new());
-        for i in 0..self.keys.len() {
+        for (i, (signature, bad)) in self.signatures.iter().zip(&bad).enumerate() {
             let other = (i + 1) % self.keys.len();
             items.extend([
-                item(i, i, &self.signatures[i]),
-                item(i, i, &bad[i]),
-                item(other, i, &self.signatures[i]),
-                item(i, other, &self.signatures[i]),
+                item(i, i, signature),
+                item(i, i, bad),
+                item(other, i, signature),
+                item(i, other, signature),
             ]);
             valid.extend([true, false, false, false]);
         }
