@@ -10,6 +10,7 @@ use aioli::{MessageDigest, ParameterSet, Signature, SigningKey, VerifyingKey, ha
 use aioli_gpu::emulation::Engine;
 use aioli_gpu::{Error, Signing, Verification};
 use emulated::{Emulated, build, compiler, supports};
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Builds the kernels of a set, edited, or says why this test checks nothing.
@@ -20,17 +21,22 @@ fn program<P: ParameterSet>(
     edit: impl FnOnce(String) -> String,
 ) -> Option<PathBuf> {
     let Some(compiler) = compiler() else {
-        println!("SKIPPED {test} of {}: no C++ compiler (g++ or clang++)", P::ALGORITHM);
+        skipped(&format!("{test} of {}: no C++ compiler (g++ or clang++)", P::ALGORITHM));
         return None;
     };
     if !supports::<P>(&compiler, test, flags) {
-        println!("SKIPPED {test} of {}: {} does not know {flags:?}", P::ALGORITHM, compiler.display());
+        skipped(&format!("{test} of {}: {} does not know {flags:?}", P::ALGORITHM, compiler.display()));
         return None;
     }
     Some(
         build::<P>(&compiler, test, flags, shared_bytes, edit)
             .unwrap_or_else(|log| panic!("the kernels do not compile:\n{log}")),
     )
+}
+
+/// Says what was not checked, where the test runner does not keep it to itself.
+fn skipped(what: &str) {
+    writeln!(std::io::stderr(), "SKIPPED {what}").expect("standard error");
 }
 
 /// Replaces one place of a source, which must be there.
