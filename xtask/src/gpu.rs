@@ -18,8 +18,8 @@ pub(crate) fn check() -> Outcome {
         }
     };
     let mut broken = 0;
-    for architecture in ARCHITECTURES {
-        match compile(&toolkit, architecture) {
+    for (architecture, shared) in ARCHITECTURES {
+        match compile(&toolkit, architecture, shared) {
             Ok(found) => broken += found,
             Err(why) => return Outcome::Failed(why),
         }
@@ -67,9 +67,10 @@ fn found(folder: &Path) -> Result<PathBuf, String> {
 }
 
 /// Compiles all sets; prints what each kernel takes and returns how many take too much.
-fn compile(toolkit: &Path, architecture: &str) -> Result<usize, String> {
-    let sources = Path::new("target/gpu-kernels");
-    succeeds(Command::new("cargo").args(["run", "-q", "-p", "aioli-gpu", "--example", "sources", "--"]).arg(sources))?;
+fn compile(toolkit: &Path, architecture: &str, shared: &str) -> Result<usize, String> {
+    let sources = &Path::new("target/gpu-kernels").join(architecture);
+    let mut write = Command::new("cargo");
+    succeeds(write.args(["run", "-q", "-p", "aioli-gpu", "--example", "sources", "--"]).arg(sources).arg(shared))?;
     let mut files: Vec<PathBuf> = std::fs::read_dir(sources)
         .map_err(|error| error.to_string())?
         .flatten()
@@ -86,7 +87,7 @@ fn compile(toolkit: &Path, architecture: &str) -> Result<usize, String> {
         let output = Command::new(toolkit.join("bin/nvcc"))
             .args(["-O3", "-std=c++17", "-cubin", "-Xptxas", "-v", "-Werror", "all-warnings"])
             .args([&format!("-arch={architecture}"), "-o"])
-            .arg(file.with_extension(format!("{architecture}.cubin")))
+            .arg(file.with_extension("cubin"))
             .arg(&file)
             .env("PATH", path)
             .output()
@@ -155,8 +156,8 @@ const PACKAGES: [&str; 5] = [
     "nvidia-cuda-runtime==13.0.96",
     "nvidia-nvvm==13.0.88",
 ];
-/// A100 and H100.
-const ARCHITECTURES: [&str; 2] = ["sm_80", "sm_90"];
+/// A100 and H100, with the bytes of shared memory that a block may have there.
+const ARCHITECTURES: [(&str, &str); 2] = [("sm_80", "166912"), ("sm_90", "232448")];
 /// Kernels of a set.
 const KERNELS: usize = 9;
 /// With blocks of 512 threads, what a multiprocessor has for each thread.

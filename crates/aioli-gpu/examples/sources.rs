@@ -1,17 +1,17 @@
 //! Writes the kernels of every set, one file each, into a folder: for nvcc and other compilers.
 //!
-//! `cargo run -p aioli-gpu --example sources -- FOLDER [TABLES]`
+//! `cargo run -p aioli-gpu --example sources -- FOLDER SHARED_BYTES`
 
 use aioli::{Algorithm, with_set};
 use std::path::PathBuf;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let folder = PathBuf::from(arguments.next().ok_or("usage: sources FOLDER [TABLES]")?);
-    let tables = arguments.next().map_or(Ok(4), |text| text.parse())?;
+    let folder = PathBuf::from(arguments.next().ok_or("usage: sources FOLDER SHARED_BYTES")?);
+    let shared_bytes = arguments.next().ok_or("usage: sources FOLDER SHARED_BYTES")?.parse()?;
     std::fs::create_dir_all(&folder)?;
     for algorithm in Algorithm::ALL {
-        let source = with_set!(algorithm, P => aioli_gpu::source::<P>(tables));
+        let source = with_set!(algorithm, P => aioli_gpu::source::<P>(shared_bytes));
         std::fs::write(folder.join(format!("{algorithm}.cu")), source)?;
     }
     Ok(())

@@ -7,7 +7,13 @@
 #include "params.cuh"
 
 // Threads of a block that walks through P; and of a warp.
-constexpr int MAP_THREADS = 512, LANES = 32, TABLE_WORDS = TABLES * 256 * LANES;
+constexpr int MAP_THREADS = 512, LANES = 32;
+constexpr int TABLE_WORDS = 256 * LANES;
+
+// As many tables as fit beside `words` of other things: 4, 2 or 1, the fewer the more rotations.
+FUNCTION int tables_beside(int words) {
+    return (4 * TABLE_WORDS + words) * 4 <= SHARED_BYTES ? 4 : (2 * TABLE_WORDS + words) * 4 <= SHARED_BYTES ? 2 : 1;
+}
 
 struct AesTable { u32 t[256]; };
 // 2 s, s, s, 3 s for s = S(byte), lowest byte first: a column of MixColumns behind the S-box.
@@ -40,8 +46,8 @@ static const
 AesTable AES_TABLE = aes_table();
 
 // Fills the tables; the block must synchronize afterwards.
-DEVICE void aes_tables(u32* tables) {
-    for (int i = threadIdx.x; i < TABLE_WORDS; i += blockDim.x)
+template <int TABLES> DEVICE void aes_tables(u32* tables) {
+    for (int i = threadIdx.x; i < TABLES * TABLE_WORDS; i += blockDim.x)
         tables[i] = rotate_bytes(AES_TABLE.t[i / LANES & 255], i / LANES / 256);
 }
 
@@ -60,7 +66,7 @@ static_assert(sizeof(AesKey) == AES_KEY_WORDS * 4, "a key in shared memory");
 // A look-up is a PRMT, which takes the byte, a multiply-add, which makes the address, and the load. The multiplier, the
 // distance of two entries, is read from the size of the block: were it a constant, the compiler would shift and add in
 // the pipe that is the busiest already.
-struct Aes {
+template <int TABLES> struct Aes {
     const u8* lane;
     u32 distance;
 
@@ -70,7 +76,7 @@ struct Aes {
     // Table `t` at byte `i` of the word.
     DEVICE u32 look_up(int t, int i, u32 word) const {
         const u32 byte = __byte_perm(word, 0, 0x4440 + i);
-        const u32 entry = *(const u32*)(lane + byte * distance + t % TABLES * (256 * 4 * LANES));
+        const u32 entry = *(const u32*)(lane + byte * distance + t % TABLES * (4 * TABLE_WORDS));
         return t < TABLES ? entry : rotate_bytes(entry, t - t % TABLES);
     }
 

@@ -8,18 +8,26 @@
 #include "whip.cuh"
 
 constexpr int BUFFER_WORDS = 2 * BUFFER_BLOCKS * 4;
-constexpr int NO_LAMBDA = 0;
-FUNCTION int lambda_words(int columns) { return LINEAR ? divide_up(columns * MB + 31, 16) * 4 : NO_LAMBDA; }
+FUNCTION int lambda_words(int columns) { return LINEAR ? divide_up(columns * MB + 31, 16) * 4 : 0; }
+
+// Words up to the next uint4.
+FUNCTION int whole(int words) { return divide_up(words, 4) * 4; }
 
 // What the kernels keep in shared memory, in words: tables, keys, buffers, then what may be secret.
 template <int ROWS, int COLUMNS, int SUMS, class A, class B> struct Layout {
-    static constexpr int KEY = TABLE_WORDS, LINEAR_KEY = KEY + AES_KEY_WORDS, BUFFERS = LINEAR_KEY + AES_KEY_WORDS;
+    static constexpr int STRIDE = coefficient_stride(ROWS);
+    static constexpr int OTHER = 2 * AES_KEY_WORDS + BUFFER_WORDS + lambda_words(most(A::COLUMNS, B::COLUMNS)) +
+                                 whole(COLUMNS * STRIDE / 4) + whole(SUMS * MW) +
+                                 most(A::ROWS * A::STAGE_STRIDE, B::ROWS * B::STAGE_STRIDE);
+    static constexpr int TABLES = tables_beside(OTHER);
+    using Cipher = Aes<TABLES>;
+    static constexpr int KEY = TABLES * TABLE_WORDS, LINEAR_KEY = KEY + AES_KEY_WORDS;
+    static constexpr int BUFFERS = LINEAR_KEY + AES_KEY_WORDS;
     static constexpr int LAMBDA = BUFFERS + BUFFER_WORDS;
     static constexpr int X = LAMBDA + lambda_words(most(A::COLUMNS, B::COLUMNS));
-    static constexpr int STRIDE = coefficient_stride(ROWS);
-    static constexpr int SUM = X + divide_up(COLUMNS * STRIDE / 4, 4) * 4;
-    static constexpr int STAGE = SUM + divide_up(SUMS * MW, 4) * 4;
-    static constexpr int WORDS = STAGE + most(A::ROWS * A::STAGE_STRIDE, B::ROWS * B::STAGE_STRIDE);
+    static constexpr int SUM = X + whole(COLUMNS * STRIDE / 4);
+    static constexpr int STAGE = SUM + whole(SUMS * MW);
+    static constexpr int WORDS = TABLES * TABLE_WORDS + OTHER;
 };
 
 DEVICE void clear_words(u32* words, int count) {
@@ -27,13 +35,13 @@ DEVICE void clear_words(u32* words, int count) {
 }
 
 // Prepares the key of P1 and P2, whose bytes are words of device memory.
-DEVICE void prepare_public_map(const Aes& aes, AesKey* key, const u32* seed) {
+template <class A> DEVICE void prepare_public_map(const A& aes, AesKey* key, const u32* seed) {
     const u32 bytes[4] = {seed[0], seed[1], seed[2], seed[3]}, iv[4] = {0, 0, 0, 0};
     aes.prepare(key, bytes, iv);
 }
 
 // Prepares the key of lambda.
-DEVICE void prepare_linear_map(const Aes& aes, AesKey* key, const u32* target) {
+template <class A> DEVICE void prepare_linear_map(const A& aes, AesKey* key, const u32* target) {
     u32 bytes[4], iv[4];
     UNROLL for (int c = 0; c < 4; c++) {
         bytes[c] = word_at(target, MB + 4 * c);
@@ -64,8 +72,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) keygen_map(const u32* o
     AesKey* const key = (AesKey*)(shared + L::KEY);
     uint4* const buffers = (uint4*)(shared + L::BUFFERS);
     u32 *const x = shared + L::X, *const sums = shared + L::SUM, *const stage = shared + L::STAGE;
-    const Aes aes(shared);
-    aes_tables(shared);
+    const L::Cipher aes(shared);
+    aes_tables<L::TABLES>(shared);
     int phase = 0;
     for (u32 item = blockIdx.x; item < count; item += gridDim.x) {
         __syncthreads();
@@ -75,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) keygen_map(const u32* o
         clear_words(sums, O * O * MW);
         if (threadIdx.x == 0) prepare_public_map(aes, key, seeds);
         __syncthreads();
-        const KeyStream stream = {aes, key};
+        const KeyStream<L::Cipher> stream = {aes, key};
         // (O^T, O^T P1).
         for (int first = 0; first < V; first += P1::STAGES * P1::COLUMNS) {
             const int end = least(V, first + P1::STAGES * P1::COLUMNS);
@@ -137,8 +145,8 @@ sign_map(const u32* list, const u32* oils, const u32* vinegars, const u32* targe
     uint4 *const buffers = (uint4*)(shared + L::BUFFERS), *const lambda = (uint4*)(shared + L::LAMBDA);
     u32 *const x = shared + L::X, *const stage = shared + L::STAGE;
     u32 *const upper = shared + L::SUM, *const lower = upper + UPPER_SUMS * MW;
-    const Aes aes(shared);
-    aes_tables(shared);
+    const L::Cipher aes(shared);
+    aes_tables<L::TABLES>(shared);
     int phase = 0;
     for (u32 i = blockIdx.x; i < count; i += gridDim.x) {
         const u64 item = list ? list[i] : i;
@@ -153,7 +161,7 @@ sign_map(const u32* list, const u32* oils, const u32* vinegars, const u32* targe
         if (threadIdx.x == 0) prepare_public_map(aes, key, seeds);
         if (LINEAR && threadIdx.x == LANES) prepare_linear_map(aes, linear_key, target);
         __syncthreads();
-        const KeyStream stream = {aes, key};
+        const KeyStream<L::Cipher> stream = {aes, key};
         for (int first = 0; first < V; first += P1::STAGES * P1::COLUMNS) {
             const int end = least(V, first + P1::STAGES * P1::COLUMNS);
             Sums<P1> s;
@@ -223,7 +231,7 @@ using L = Layout<K, N, SUMS + WIDE_VECTORS, P1, P2>;
 // A stage of S P, and of lambda with it, multiplied by S.
 template <class P>
 DEVICE void contract_stage(
-    const Sums<P>& s, int j, int column, int columns, const Aes& aes, const AesKey* linear_key, uint4* lambda, u32* stage,
+    const Sums<P>& s, int j, int column, int columns, const verifying::L::Cipher& aes, const AesKey* linear_key, uint4* lambda, u32* stage,
     u32* sums, const u32* x
 ) {
     constexpr int STRIDE = verifying::L::STRIDE;
@@ -246,8 +254,8 @@ DEVICE void verify(
     uint4 *const buffers = (uint4*)(shared + L::BUFFERS), *const lambda = (uint4*)(shared + L::LAMBDA);
     u32 *const x = shared + L::X, *const sums = shared + L::SUM, *const stage = shared + L::STAGE;
     u32 *const wide = sums + SUMS * MW, *const differs = wide + WIDE;
-    const Aes aes(shared);
-    aes_tables(shared);
+    const L::Cipher aes(shared);
+    aes_tables<L::TABLES>(shared);
     int phase = 0;
     for (u32 item = blockIdx.x; item < count; item += gridDim.x) {
         __syncthreads();
@@ -259,7 +267,7 @@ DEVICE void verify(
         if (!EXPANDED && threadIdx.x == 0) prepare_public_map(aes, key, (const u32*)public_key);
         if (LINEAR && threadIdx.x == LANES) prepare_linear_map(aes, linear_key, target);
         __syncthreads();
-        const KeyStream stream = {aes, key};
+        const KeyStream<L::Cipher> stream = {aes, key};
         const DeviceMemory stored = {expanded}, p3 = {(const uint4*)public_key};
         for (int first = 0; first < V; first += P1::STAGES * P1::COLUMNS) {
             const int end = least(V, first + P1::STAGES * P1::COLUMNS);
@@ -318,14 +326,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) verify_expanded_map(
     verify<true>(public_key, expanded, signatures, targets, valid, count);
 }
 
-constexpr int EXPAND_WORDS = TABLE_WORDS + AES_KEY_WORDS;
+namespace expanding {
+constexpr int TABLES = tables_beside(AES_KEY_WORDS), WORDS = TABLES * TABLE_WORDS + AES_KEY_WORDS;
+}
 
 // P1 and P2 of a public key, in whole blocks.
 extern "C" __global__ void __launch_bounds__(THREADS, 1) expand_map(const u8* public_key, uint4* expanded) {
     u32* const shared = (u32*)shared_memory;
-    AesKey* const key = (AesKey*)(shared + TABLE_WORDS);
-    const Aes aes(shared);
-    aes_tables(shared);
+    using expanding::TABLES;
+    AesKey* const key = (AesKey*)(shared + TABLES * TABLE_WORDS);
+    const Aes<TABLES> aes(shared);
+    aes_tables<TABLES>(shared);
     __syncthreads();
     if (threadIdx.x == 0) prepare_public_map(aes, key, (const u32*)public_key);
     __syncthreads();

@@ -9,8 +9,8 @@ constexpr bool LINEAR = MAYO_LINEAR;
 constexpr int SALT_BYTES = MAYO_SALT_BYTES, DIGEST_BYTES = MAYO_DIGEST_BYTES;
 constexpr int SECRET_KEY_BYTES = MAYO_SECRET_KEY_BYTES, PUBLIC_KEY_BYTES = MAYO_PUBLIC_KEY_BYTES;
 constexpr int SIGNATURE_BYTES = MAYO_SIGNATURE_BYTES;
-// How many AES tables are in shared memory: 4, 2 or 1, the fewer the more rotations.
-constexpr int TABLES = AIOLI_TABLES;
+// What a block may have of shared memory, in bytes.
+constexpr int SHARED_BYTES = AIOLI_SHARED_BYTES;
 
 // Coefficients of z^0 to z^3 of f(z) - z^m.
 FUNCTION u32 f_tail(int i) {

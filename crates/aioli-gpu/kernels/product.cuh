@@ -49,8 +49,8 @@ template <bool UPPER> struct Matrix {
 };
 
 // The blocks of the key stream.
-struct KeyStream {
-    const Aes& aes;
+template <class A> struct KeyStream {
+    const A& aes;
     const AesKey* key;
     DEVICE uint4 block(int i) const { return aes.block(key, (u32)i); }
 };
@@ -229,7 +229,7 @@ DEVICE void add_contraction(
 }
 
 // The part of lambda that belongs to the columns from `first` to `end`, as whole blocks; returns where it begins in them.
-DEVICE int put_lambda(const Aes& aes, const AesKey* key, int first, int end, uint4* blocks) {
+template <class A> DEVICE int put_lambda(const A& aes, const AesKey* key, int first, int end, uint4* blocks) {
     const int byte = first * MB, count = ((byte & 15) + (end - first) * MB + 15) / 16;
     for (int i = threadIdx.x; i < count; i += THREADS) blocks[i] = aes.block(key, (u32)(byte / 16 + i));
     return byte & 15;

@@ -51,7 +51,6 @@ impl<P: ParameterSet, D: Device> Engine<P, D> {
                 packed.zeroize();
                 let count = Argument::Number(range.len() as u32);
                 self.launch(*queue, Kernel::KeygenSeeds, range.len(), &[memory(secret), memory(oils), count])?;
-                let count = Argument::Number(range.len() as u32);
                 self.launch(*queue, Kernel::KeygenMap, range.len(), &[memory(oils), memory(public), count])
             },
             |lane, range| {
@@ -143,25 +142,13 @@ impl<P: ParameterSet, D: Device> Engine<P, D> {
     fn sample(&self, lane: &Lane<D::Memory, 11>, sample: u32, count: usize, listed: bool) -> Result<(), Error> {
         let [keys, oils, vinegars, records, digests, given, salts, targets, signatures, solved, list] =
             lane.memory.each_ref().map(Argument::Memory);
-        let list = || if listed { again(&list) } else { Argument::Null };
-        let number = || Argument::Number(count as u32);
-        let sample = Argument::Number(sample);
-        let arguments = [
-            list(),
-            keys,
-            digests,
-            given,
-            sample,
-            again(&oils),
-            again(&salts),
-            again(&targets),
-            again(&vinegars),
-            number(),
-        ];
+        let list = if listed { list } else { Argument::Null };
+        let (sample, number) = (Argument::Number(sample), Argument::Number(count as u32));
+        let arguments = [list, keys, digests, given, sample, oils, salts, targets, vinegars, number];
         self.launch(lane.queue, Kernel::SignSeeds, count, &arguments)?;
-        let arguments = [list(), again(&oils), again(&vinegars), again(&targets), again(&records), number()];
+        let arguments = [list, oils, vinegars, targets, records, number];
         self.launch(lane.queue, Kernel::SignMap, count, &arguments)?;
-        let arguments = [list(), oils, vinegars, targets, salts, records, signatures, solved, number()];
+        let arguments = [list, oils, vinegars, targets, salts, records, signatures, solved, number];
         self.launch(lane.queue, Kernel::SignSolve, count, &arguments)
     }
 
@@ -204,10 +191,10 @@ impl<P: ParameterSet, D: Device> Engine<P, D> {
                 let [keys, digests, signatures, targets, verdicts] = &mut lane.memory;
                 self.device.upload(queue, keys, &pack(chunk, P::PUBLIC_KEY_BYTES, |&i| items[i].key.as_ref()))?;
                 self.upload_signed(queue, digests, signatures, items, chunk)?;
-                let number = || Argument::Number(range.len() as u32);
-                let arguments = [memory(digests), memory(signatures), memory(targets), number()];
+                let number = Argument::Number(range.len() as u32);
+                let arguments = [memory(digests), memory(signatures), memory(targets), number];
                 self.launch(queue, Kernel::VerifyTargets, range.len(), &arguments)?;
-                let arguments = [memory(keys), memory(signatures), memory(targets), memory(verdicts), number()];
+                let arguments = [memory(keys), memory(signatures), memory(targets), memory(verdicts), number];
                 self.launch(queue, Kernel::VerifyMap, range.len(), &arguments)
             },
             |lane, range| self.verdicts(lane.queue, &lane.memory[4], &chosen[range], valid),
@@ -230,8 +217,8 @@ impl<P: ParameterSet, D: Device> Engine<P, D> {
                 let (queue, chunk) = (lane.queue, &chosen[range.clone()]);
                 let [digests, signatures, targets, verdicts] = &mut lane.memory;
                 self.upload_signed(queue, digests, signatures, items, chunk)?;
-                let number = || Argument::Number(range.len() as u32);
-                let arguments = [memory(digests), memory(signatures), memory(targets), number()];
+                let number = Argument::Number(range.len() as u32);
+                let arguments = [memory(digests), memory(signatures), memory(targets), number];
                 self.launch(queue, Kernel::VerifyTargets, range.len(), &arguments)?;
                 let arguments = [
                     memory(&public_key),
@@ -239,7 +226,7 @@ impl<P: ParameterSet, D: Device> Engine<P, D> {
                     memory(signatures),
                     memory(targets),
                     memory(verdicts),
-                    number(),
+                    number,
                 ];
                 self.launch(queue, Kernel::VerifyExpandedMap, range.len(), &arguments)
             },
@@ -345,15 +332,6 @@ struct Lane<M, const N: usize> {
 
 fn memory<M>(memory: &M) -> Argument<'_, M> {
     Argument::Memory(memory)
-}
-
-/// The same argument once more.
-fn again<'a, M>(argument: &Argument<'a, M>) -> Argument<'a, M> {
-    match *argument {
-        Argument::Memory(memory) => Argument::Memory(memory),
-        Argument::Null => Argument::Null,
-        Argument::Number(number) => Argument::Number(number),
-    }
 }
 
 /// Records of `length` bytes, each completed with zeros.

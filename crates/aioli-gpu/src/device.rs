@@ -95,6 +95,15 @@ pub enum Argument<'a, M> {
     Number(u32),
 }
 
+// Whatever the memory is: an argument only refers to it.
+impl<M> Clone for Argument<'_, M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M> Copy for Argument<'_, M> {}
+
 /// How large a launch is.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {

@@ -3,6 +3,7 @@
 use crate::batch::Engine;
 use crate::cuda::{Context, Cuda};
 use crate::{Error, Signing, Verification};
+use aioli::batch::KeyPair;
 use aioli::{Algorithm, ParameterSet, Signature, SigningKey, VerifyingKey};
 use std::any::Any;
 use std::collections::HashMap;
@@ -52,7 +53,7 @@ impl Gpu {
     /// # Errors
     ///
     /// [`Error::Library`] if there is no randomness; those of [`prepare`](Self::prepare).
-    pub fn keygen_batch<P: ParameterSet>(&self, count: usize) -> Result<Vec<(SigningKey<P>, VerifyingKey<P>)>, Error> {
+    pub fn keygen_batch<P: ParameterSet>(&self, count: usize) -> Result<Vec<KeyPair<P>>, Error> {
         let keys: Vec<SigningKey<P>> = (0..count).map(|_| SigningKey::generate()).collect::<Result<_, _>>()?;
         let public_keys = self.verifying_keys(&keys)?;
         Ok(keys.into_iter().zip(public_keys).collect())

@@ -25,6 +25,8 @@
 //!
 //! [`Schedule`] splits a batch between GPU and processor by the rates that it measures.
 #![doc = ""]
+#![doc = ""]
+#![doc = include_str!("../docs/gpu.md")]
 #![deny(unsafe_code)]
 
 mod batch;

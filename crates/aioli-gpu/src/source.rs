@@ -3,10 +3,11 @@
 use aioli::{ParameterSet, Round};
 use std::fmt::Write;
 
-/// The kernels of a set, with `tables` AES tables in shared memory: 4, 2 or 1, each of 32 KiB.
+/// The kernels of a set, for a device with so many bytes of shared memory for a block: they decide how many AES tables
+/// each keeps there.
 ///
 /// CUDA C++17 without any include, for NVRTC, nvcc, or a C++ compiler behind stand-ins for CUDA's built-ins.
-pub fn source<P: ParameterSet>(tables: u32) -> String {
+pub fn source<P: ParameterSet>(shared_bytes: u32) -> String {
     let list = |values: &[u8]| values.iter().map(u8::to_string).collect::<Vec<_>>().join(",");
     let mut text = String::new();
     let linear = usize::from(P::ROUND == Round::Three);
@@ -27,7 +28,7 @@ pub fn source<P: ParameterSet>(tables: u32) -> String {
     for (name, value) in values {
         writeln!(text, "#define MAYO_{name} {value}").expect("a string takes everything");
     }
-    writeln!(text, "#define AIOLI_TABLES {tables}").expect("a string takes everything");
+    writeln!(text, "#define AIOLI_SHARED_BYTES {shared_bytes}").expect("a string takes everything");
     for (name, file) in FILES {
         writeln!(text, "#line 1 \"{name}\"").expect("a string takes everything");
         for line in file.lines() {

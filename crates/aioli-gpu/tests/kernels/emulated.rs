@@ -18,11 +18,11 @@ pub(crate) fn compiler() -> Option<PathBuf> {
 }
 
 /// Whether the compiler makes programs with these flags that run: a sanitizer may not be installed.
-pub(crate) fn supports(compiler: &Path, flags: &[&str]) -> bool {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let name = flags.concat().replace(['=', ',', '-'], "_");
-    let (source, program) = (folder.join(format!("{name}.cpp")), folder.join(name));
-    std::fs::write(&source, "int main() {}\n").is_ok()
+pub(crate) fn supports<P: ParameterSet>(compiler: &Path, name: &str, flags: &[&str]) -> bool {
+    let folder = folder::<P>(name);
+    let (source, program) = (folder.join("nothing.cpp"), folder.join("nothing"));
+    std::fs::create_dir_all(&folder).is_ok()
+        && std::fs::write(&source, "int main() {}\n").is_ok()
         && Command::new(compiler)
             .args(flags)
             .arg(&source)
@@ -38,11 +38,12 @@ pub(crate) fn build<P: ParameterSet>(
     compiler: &Path,
     name: &str,
     flags: &[&str],
+    shared_bytes: u32,
     edit: impl FnOnce(String) -> String,
 ) -> Result<PathBuf, String> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}", P::ALGORITHM));
+    let folder = folder::<P>(name);
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    std::fs::write(folder.join("kernels.cu"), edit(aioli_gpu::source::<P>(TABLES)))
+    std::fs::write(folder.join("kernels.cu"), edit(aioli_gpu::source::<P>(shared_bytes)))
         .map_err(|error| error.to_string())?;
     let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/harness");
     let program = folder.join("harness");
@@ -54,6 +55,11 @@ pub(crate) fn build<P: ParameterSet>(
         true => Ok(program),
         false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
     }
+}
+
+/// Where a test of a set builds: no two of them in the same place, as they run at the same time.
+fn folder<P: ParameterSet>(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}", P::ALGORITHM))
 }
 
 /// The process.
@@ -176,7 +182,5 @@ impl Device for &Emulated {
     }
 }
 
-/// AES tables: one, so that rotations are tested; the others differ from it in nothing else.
-const TABLES: u32 = 1;
 /// So that blocks work on several schemes each.
 const MULTIPROCESSORS: u32 = 2;

@@ -10,19 +10,33 @@ use aioli::{MessageDigest, ParameterSet, Signature, SigningKey, VerifyingKey, ha
 use aioli_gpu::emulation::Engine;
 use aioli_gpu::{Error, Signing, Verification};
 use emulated::{Emulated, build, compiler, supports};
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Builds the kernels of a set, edited, or says why this test checks nothing.
-fn program<P: ParameterSet>(test: &str, flags: &[&str], edit: impl FnOnce(String) -> String) -> Option<PathBuf> {
+fn program<P: ParameterSet>(
+    test: &str,
+    flags: &[&str],
+    shared_bytes: u32,
+    edit: impl FnOnce(String) -> String,
+) -> Option<PathBuf> {
     let Some(compiler) = compiler() else {
-        println!("SKIPPED {test} of {}: no C++ compiler (g++ or clang++)", P::ALGORITHM);
+        skipped(&format!("{test} of {}: no C++ compiler (g++ or clang++)", P::ALGORITHM));
         return None;
     };
-    if !supports(&compiler, flags) {
-        println!("SKIPPED {test} of {}: {} does not know {flags:?}", P::ALGORITHM, compiler.display());
+    if !supports::<P>(&compiler, test, flags) {
+        skipped(&format!("{test} of {}: {} does not know {flags:?}", P::ALGORITHM, compiler.display()));
         return None;
     }
-    Some(build::<P>(&compiler, test, flags, edit).unwrap_or_else(|log| panic!("the kernels do not compile:\n{log}")))
+    Some(
+        build::<P>(&compiler, test, flags, shared_bytes, edit)
+            .unwrap_or_else(|log| panic!("the kernels do not compile:\n{log}")),
+    )
+}
+
+/// Says what was not checked, where the test runner does not keep it to itself.
+fn skipped(what: &str) {
+    writeln!(std::io::stderr(), "SKIPPED {what}").expect("standard error");
 }
 
 /// Replaces one place of a source, which must be there.
@@ -92,13 +106,13 @@ impl<P: ParameterSet> Expected<P> {
             signature,
         };
         let (mut items, mut valid) = (Vec::new(), Vec::new());
-        for i in 0..self.keys.len() {
+        for (i, (signature, bad)) in self.signatures.iter().zip(&bad).enumerate() {
             let other = (i + 1) % self.keys.len();
             items.extend([
-                item(i, i, &self.signatures[i]),
-                item(i, i, &bad[i]),
-                item(other, i, &self.signatures[i]),
-                item(i, other, &self.signatures[i]),
+                item(i, i, signature),
+                item(i, i, bad),
+                item(other, i, signature),
+                item(i, other, signature),
             ]);
             valid.extend([true, false, false, false]);
         }
@@ -118,8 +132,8 @@ fn engine<P: ParameterSet>(device: &Emulated) -> Engine<P, &Emulated> {
 }
 
 /// All operations of a set.
-fn agrees<P: ParameterSet>(count: usize) {
-    let Some(program) = program::<P>("agrees", SANITIZED, |source| source) else { return };
+fn agrees<P: ParameterSet>(count: usize, shared_bytes: u32) {
+    let Some(program) = program::<P>("agrees", SANITIZED, shared_bytes, |source| source) else { return };
     let device = Emulated::start(&program, 1 << 30);
     let expected = Expected::<P>::new(count);
     let result = expected.keygen(&device).and_then(|()| expected.sign(&device)).and_then(|()| expected.verify(&device));
@@ -132,8 +146,8 @@ type Small = round2::Mayo2;
 #[test]
 fn threads_do_not_race_and_a_missing_barrier_is_caught() {
     let expected = Expected::<Small>::new(2);
-    let control = program::<Small>("race-control", THREADS, |source| source);
-    let race = program::<Small>("race", THREADS, |source| {
+    let control = program::<Small>("race-control", THREADS, SMALL, |source| source);
+    let race = program::<Small>("race", THREADS, SMALL, |source| {
         // The one between filling a buffer and using it.
         planted(source, "        __syncthreads();\n        int base = 0;", "        int base = 0;")
     });
@@ -149,7 +163,7 @@ fn threads_do_not_race_and_a_missing_barrier_is_caught() {
 
 #[test]
 fn an_access_beyond_shared_memory_is_caught() {
-    let Some(program) = program::<Small>("overrun", SANITIZED, |source| {
+    let Some(program) = program::<Small>("overrun", SANITIZED, SMALL, |source| {
         planted(source, "rows + r * P::STAGE_STRIDE + thread", "rows + (r + 1) * P::STAGE_STRIDE + thread")
     }) else {
         return;
@@ -162,7 +176,7 @@ fn an_access_beyond_shared_memory_is_caught() {
 
 #[test]
 fn bounded_memory_makes_smaller_chunks() {
-    let Some(program) = program::<Small>("bounded", SANITIZED, |source| source) else { return };
+    let Some(program) = program::<Small>("bounded", SANITIZED, SMALL, |source| source) else { return };
     // Room for one signature in each lane.
     let device = Emulated::start(&program, 60_000);
     let expected = Expected::<Small>::new(3);
@@ -184,27 +198,30 @@ fn expected_key() -> SigningKey<Small> {
 
 /// Items under one key, enough that it is expanded.
 const SHARED: usize = 10;
+/// Shared memory of a block, in bytes: on consumers' GPUs, where one AES table fits, and on an H200, four, or two.
+const SMALL: u32 = 101_376;
+const LARGE: u32 = 232_448;
 const SANITIZED: &[&str] = &["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
 
 /// A thread of the operating system for each thread of a block, so that accesses of two of them race where no barrier is.
 const THREADS: &[&str] = &["-O1", "-DSHIM_THREADS", "-fsanitize=thread"];
 
 macro_rules! sets {
-    ($($name:ident: $round:ident, $set:ident, $count:literal;)*) => {$(
+    ($($name:ident: $round:ident, $set:ident, $count:literal, $shared:ident;)*) => {$(
         #[test]
         fn $name() {
-            agrees::<$round::$set>($count);
+            agrees::<$round::$set>($count, $shared);
         }
     )*};
 }
 
 sets! {
-    round3_mayo1: round3, Mayo1, 8;
-    round3_mayo2: round3, Mayo2, 8;
-    round3_mayo3: round3, Mayo3, 4;
-    round3_mayo5: round3, Mayo5, 4;
-    round2_mayo1: round2, Mayo1, 8;
-    round2_mayo2: round2, Mayo2, 8;
-    round2_mayo3: round2, Mayo3, 4;
-    round2_mayo5: round2, Mayo5, 4;
+    round3_mayo1: round3, Mayo1, 8, LARGE;
+    round3_mayo2: round3, Mayo2, 8, SMALL;
+    round3_mayo3: round3, Mayo3, 4, LARGE;
+    round3_mayo5: round3, Mayo5, 4, LARGE;
+    round2_mayo1: round2, Mayo1, 8, SMALL;
+    round2_mayo2: round2, Mayo2, 8, SMALL;
+    round2_mayo3: round2, Mayo3, 4, SMALL;
+    round2_mayo5: round2, Mayo5, 4, SMALL;
 }
