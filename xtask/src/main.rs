@@ -35,8 +35,10 @@ enum Task {
     Clippy,
     /// Documentation, warnings denied.
     Docs,
-    /// All tests.
+    /// The tests of the library and the command.
     Test,
+    /// The tests of the laboratory and of these checks.
+    Lab,
     /// Runs keygen, sign and verify on an emulated Cortex-M4 and prints what they take. Needs qemu-system-arm.
     Firmware(firmware::Options),
     /// A report of a committed record, opened in Chromium: sections, charts, keyboard, phone. Needs npm and Chromium.
@@ -71,6 +73,7 @@ fn main() {
         Task::Clippy => steps::clippy(),
         Task::Docs => steps::docs(),
         Task::Test => steps::test(),
+        Task::Lab => steps::lab(),
         Task::Firmware(options) => firmware::run(&options),
         Task::Page => steps::page(),
         Task::Cross => steps::cross(),
@@ -101,6 +104,7 @@ fn ci(skip_tests: bool) -> ! {
         ("clippy", steps::clippy),
         ("docs", steps::docs),
         ("test", steps::test),
+        ("lab", steps::lab),
         ("firmware", || firmware::run(&firmware::Options::in_short())),
         ("page", steps::page),
         ("cross", steps::cross),

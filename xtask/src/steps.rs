@@ -45,7 +45,12 @@ pub(crate) fn docs() -> Outcome {
 }
 
 pub(crate) fn test() -> Outcome {
-    cargo(&["test", "--release", "--workspace"]).and(|| cargo(&["test", "--release", "-p", "aioli", "--all-features"]))
+    cargo(&["test", "--release"]).and(|| cargo(&["test", "--release", "-p", "aioli", "--all-features"]))
+}
+
+/// The tests of the laboratory and of these checks: unoptimized, which saves more in building than it costs in running.
+pub(crate) fn lab() -> Outcome {
+    cargo(&["test", "-p", "aioli-lab", "-p", "xtask"])
 }
 
 /// The page of a report as readers get it, and whether the libraries in it are those of npm.
@@ -56,7 +61,7 @@ pub(crate) fn page() -> Outcome {
     let npm = |arguments: &[&str]| run(Command::new("npm").args(arguments).current_dir(WEB));
     npm(&["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
         .and(|| npm(&["run", "vendor", "--", "--check"]))
-        .and(|| cargo(&["run", "--release", "-p", "aioli-lab", "--", "report", "--from", RECORD, "--out", OUT]))
+        .and(|| cargo(&["run", "-p", "aioli-lab", "--", "report", "--from", RECORD, "--out", OUT]))
         .and(|| npm(&["test", "--", &format!("../../../{OUT}/report.html")]))
 }
 
