@@ -27,10 +27,10 @@ fn main() {
         let record = records(algorithm, Kind::best()).next().expect("a file has records").expect("a record");
         let digest: String = Sha256::digest(record.text(0)).iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(digest, official(algorithm).first_record, "first record of {algorithm}");
-        write!(
+        writeln!(
             source,
             "Known {{ algorithm: aioli::Algorithm::{algorithm:?}, secret_key: &{:?}, message: &{:?}, randomizer: &{:?}, \
-             public_key: &{:?}, signature: &{:?} }},\n",
+             public_key: &{:?}, signature: &{:?} }},",
             record.secret_key, record.message, record.randomizer, record.public_key, record.signature
         )
         .expect("a string takes anything");

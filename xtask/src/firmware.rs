@@ -18,6 +18,9 @@ pub(crate) struct Options {
     /// Runs the portable backend in place of the one in assembly.
     #[arg(long)]
     portable: bool,
+    /// Counts the products with P1 by tables and by bit slices, and nothing else.
+    #[arg(long)]
+    kernels: bool,
     /// Writes the figures to a new file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -35,6 +38,12 @@ impl Options {
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
+    if options.kernels {
+        return match build().and_then(|image| run_image(&image, &["kernels"], None)) {
+            Ok(output) => table::print_kernels(&String::from_utf8_lossy(&output.stdout)),
+            Err(outcome) => outcome,
+        };
+    }
     match measure(options) {
         Ok(operations) => judge(options, &operations),
         Err(outcome) => outcome,
@@ -60,6 +69,16 @@ fn judge(options: &Options, operations: &[Operation]) -> Outcome {
     if faults.is_empty() { Outcome::Passed } else { Outcome::Failed(format!("{} faults", faults.len())) }
 }
 
+/// Builds the firmware; returns where the image is.
+fn build() -> Result<String, Outcome> {
+    available()?;
+    // In the firmware's directory, where its configuration is; and not with the flags meant for this machine.
+    let mut build = Command::new("cargo");
+    build.args(["build", "--release", "--locked", "--features", "mps2-an386"]).current_dir(FIRMWARE);
+    passed(steps::run(build.env_remove("RUSTFLAGS").env_remove("CARGO_TARGET_DIR")))?;
+    Ok(format!("{FIRMWARE}/target/thumbv7em-none-eabihf/release/aioli-cortex-m4"))
+}
+
 fn measure(options: &Options) -> Result<Vec<Operation>, Outcome> {
     available()?;
     let built = Path::new("target/firmware");
@@ -68,12 +87,7 @@ fn measure(options: &Options) -> Result<Vec<Operation>, Outcome> {
     let mut compile = Command::new("cc");
     compile.args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-fvisibility=hidden", "-o"]);
     passed(steps::run(compile.arg(&plugin).arg(format!("{FIRMWARE}/counter/counter.c"))))?;
-    // In the firmware's directory, where its configuration is; and not with the flags meant for this machine.
-    let mut build = Command::new("cargo");
-    build.args(["build", "--release", "--locked", "--features", "mps2-an386"]).current_dir(FIRMWARE);
-    passed(steps::run(build.env_remove("RUSTFLAGS").env_remove("CARGO_TARGET_DIR")))?;
-
-    let image = format!("{FIRMWARE}/target/thumbv7em-none-eabihf/release/aioli-cortex-m4");
+    let image = build()?;
     let checks = run_image(&image, &["check"], None)?;
     let checked = String::from_utf8_lossy(&checks.stdout).into_owned();
     print!("calling convention, and agreement with the portable backend: {checked}");

@@ -30,6 +30,7 @@ impl Outcome {
 
 pub(crate) fn fmt() -> Outcome {
     cargo(&["fmt", "--all", "--check"])
+        .and(|| cargo(&["fmt", "--manifest-path", "firmware/cortex-m4/Cargo.toml", "--check"]))
 }
 
 pub(crate) fn clippy() -> Outcome {

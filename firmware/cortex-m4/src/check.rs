@@ -109,7 +109,9 @@ fn streams(b: Armv7em) -> Result<usize, &'static str> {
     let (mut random, mut checked) = (Random(3), 0);
     let mut x = [0; 24 * 30];
     let mut window = [0; 24 << 10];
-    for (row_bytes, step, count) in [(30_usize * 39, 39_usize, 30_usize), (25 * 32, 32, 25), (20 * 54, 54, 20), (300, 0, 30)] {
+    for (row_bytes, step, count) in
+        [(30_usize * 39, 39_usize, 30_usize), (25 * 32, 32, 25), (20 * 54, 54, 20), (300, 0, 30)]
+    {
         for rows in [1, 8, 10, 16, 18, 24] {
             for columns in [0..row_bytes, 0..row_bytes / 2, row_bytes / 3..row_bytes - 5] {
                 let reaching = if step == 0 { count } else { count.min(columns.end.div_ceil(step)) };

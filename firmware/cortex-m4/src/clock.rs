@@ -35,7 +35,8 @@ impl Clock {
         })
     }
 
-    fn count(&mut self, f: impl FnOnce()) -> u32 {
+    /// The same without the marks.
+    pub(crate) fn count(&mut self, f: impl FnOnce()) -> u32 {
         let begin = self.now();
         f();
         let end = self.now();

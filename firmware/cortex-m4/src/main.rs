@@ -7,14 +7,15 @@
 
 mod check;
 mod clock;
+mod kernels;
 mod stack;
 
 use aioli::backend::{Armv7em, Backend, Portable};
 use aioli::hazmat::in_place;
-use aioli::{Algorithm, MessageDigest, ParameterSet, Signature, with_set};
+use aioli::{Algorithm, MessageDigest, ParameterSet, Signature, round2, with_set};
 use clock::Clock;
 use cortex_m_rt::entry;
-use cortex_m_semihosting::debug::{EXIT_FAILURE, EXIT_SUCCESS, exit};
+use cortex_m_semihosting::debug::{EXIT_FAILURE, EXIT_SUCCESS, ExitStatus, exit};
 use cortex_m_semihosting::{hprintln, syscall1};
 
 /// The first record of NIST's file of a set.
@@ -47,7 +48,15 @@ fn main() -> ! {
             Some(Err(what)) => fail(what),
             None => fail("no backend to check"),
         }
-        exit(EXIT_SUCCESS);
+        stop(EXIT_SUCCESS);
+    }
+    if says("kernels") {
+        if let Some(b) = Armv7em::detect() {
+            kernels::measure::<round2::Mayo1>(b, &mut clock, memory);
+            kernels::measure::<round2::Mayo2>(b, &mut clock, memory);
+            kernels::measure::<round2::Mayo3>(b, &mut clock, memory);
+        }
+        stop(EXIT_SUCCESS);
     }
     let portable = says("portable");
     let all = !KNOWN.iter().any(|known| says(known.algorithm.name()));
@@ -62,8 +71,7 @@ fn main() -> ! {
         ran += 1;
     }
     hprintln!("done sets={}", ran);
-    exit(EXIT_SUCCESS);
-    loop {}
+    stop(EXIT_SUCCESS)
 }
 
 /// How much memory the operations are given.
@@ -152,7 +160,7 @@ fn report<P: ParameterSet, B: Backend>(
 }
 
 /// The arguments that the debugger was given, after the program's name: names of sets (all of them if there are none),
-/// `portable` for that backend, `check` for the checks of the other.
+/// `portable` for that backend, `check` for the checks of the other, `kernels` for its products alone.
 fn command_line(line: &mut [u8; 256]) -> &str {
     let mut block = [line.as_mut_ptr() as usize, line.len()];
     // SAFETY: the block describes memory that this function may write to.
@@ -162,17 +170,22 @@ fn command_line(line: &mut [u8; 256]) -> &str {
     line.split_once(' ').map_or("", |(_, arguments)| arguments)
 }
 
+/// Ends the program, or waits for the debugger to.
+fn stop(status: ExitStatus) -> ! {
+    loop {
+        exit(status);
+    }
+}
+
 fn fail(why: &str) -> ! {
     hprintln!("failed: {}", why);
-    exit(EXIT_FAILURE);
-    loop {}
+    stop(EXIT_FAILURE)
 }
 
 #[panic_handler]
 fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
     hprintln!("{}", info);
-    exit(EXIT_FAILURE);
-    loop {}
+    stop(EXIT_FAILURE)
 }
 
 /// Working memory for the largest set.

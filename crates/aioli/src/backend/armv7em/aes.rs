@@ -106,7 +106,7 @@ fn sbox(byte: u8) -> u8 {
 
 /// x times a byte, in the field of AES.
 const fn double(byte: u8) -> u8 {
-    byte << 1 ^ (byte >> 7) * 0x1b
+    (byte << 1) ^ ((byte >> 7) * 0x1b)
 }
 
 /// For each byte the column (2 s, s, s, 3 s) of its substitution s.

@@ -43,16 +43,17 @@ pub(super) fn left_product_of_stream(
 
 /// `out += X R` for public rows in memory; false if they are too few or too short for tables.
 pub(super) fn left_product_of_rows(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) -> bool {
-    if rows.count() < MIN_ROWS || rows.row_bytes() < MIN_WIDTH || x.rows() > 16 {
+    if rows.count() < MIN_ROWS || rows.row_bytes() < MIN_WIDTH {
         return false;
     }
-    let mut memory = [0; (TABLE + 2 * WIDTH) * 2 + 2 * (WIDTH / 4 + SLACK)];
+    let mut memory = [0; ON_STACK];
+    let Some(width) = width(memory.len(), Split::of(x.rows()).words()) else { return false };
     let part = StreamPart::new(0, rows.row_bytes(), rows.step(), rows.count(), 0..rows.row_bytes());
     let copy = |bytes: Range<usize>, at: usize, buffer: &mut [u32]| {
         bytes_of(buffer)[4 * at..][..bytes.len()].copy_from_slice(&rows.bytes()[bytes]);
         4 * at
     };
-    left_product(x, &part, (WIDTH, &mut memory), copy, out, stride);
+    left_product(x, &part, (width, &mut memory), copy, out, stride);
     true
 }
 
@@ -148,8 +149,8 @@ const TABLE: usize = 256;
 /// Rows and columns below which the tables cost more than they save.
 const MIN_ROWS: usize = 4;
 const MIN_WIDTH: usize = 64;
-/// Columns that are taken at a time where the memory is on the stack.
-const WIDTH: usize = 224;
+/// Words of memory for rows that are in memory themselves: 224 columns with entries of two words.
+const ON_STACK: usize = 2 * TABLE + 4 * 224 + 2 * (224 / 4 + SLACK);
 /// Words of a row's buffer beyond its columns: what completes its first and last block, and the word it begins in.
 const SLACK: usize = 9;
 
