@@ -231,8 +231,8 @@ using L = Layout<K, N, SUMS + WIDE_VECTORS, P1, P2>;
 // A stage of S P, and of lambda with it, multiplied by S.
 template <class P>
 DEVICE void contract_stage(
-    const Sums<P>& s, int j, int column, int columns, const verifying::L::Cipher& aes, const AesKey* linear_key, uint4* lambda, u32* stage,
-    u32* sums, const u32* x
+    const Sums<P>& s, int j, int column, int columns, const verifying::L::Cipher& aes, const AesKey* linear_key,
+    uint4* lambda, u32* stage, u32* sums, const u32* x
 ) {
     constexpr int STRIDE = verifying::L::STRIDE;
     const u32* const coefficients = x + column * STRIDE / 4;
