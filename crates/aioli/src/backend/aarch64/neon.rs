@@ -31,9 +31,7 @@
 //!
 //! **Wanted.** In the loop `ldp`, `tbl`, `eor3` and the splitting, nothing else; no accumulator in memory. Left to
 //! itself the compiler fetches all tables of the loop's body first and moves accumulators to memory, so the steps are
-//! assembly. For nine pairs they make 76 instructions for two rows, 15 multiply-accumulates each. Tables of four
-//! registers would look six bits up and lower the count, but `tbl` of four has a third of the throughput of `tbl` of one
-//! by the optimization guides of Arm's cores.
+//! assembly. For nine pairs they make 76 instructions for two rows, 15 multiply-accumulates each.
 //!
 //! **Quirks.** The last tile overlaps the one before it and its accumulators are masked, so no byte beyond a row is
 //! touched; so are the loads that the diagonal cuts, which begin in the row above it.
