@@ -7,6 +7,7 @@
 //! The order of the lines may not change with the secret key, which is checked for two keys.
 
 use crate::steps::{self, Outcome};
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -134,7 +135,7 @@ fn counts(options: &Options) -> Outcome {
         results.extend(BACKENDS.into_iter().zip([portable, neon]).map(|(backend, traces)| (backend, set, traces)));
     }
     if let Some(path) = &options.json
-        && let Err(error) = std::fs::write(path, record(&options.cpu, &results))
+        && let Err(error) = std::fs::write(path, format!("{:#}\n", record(&options.cpu, &results)))
     {
         return Outcome::Failed(format!("{}: {error}", path.display()));
     }
@@ -238,7 +239,7 @@ fn contains(text: &[u8], word: &[u8]) -> bool {
 }
 
 /// The counts as JSON, in the form of the lab's records.
-fn record(cpu: &str, results: &[(&str, &str, Traces)]) -> String {
+fn record(cpu: &str, results: &[(&str, &str, Traces)]) -> Value {
     let first_line = |program: &str| {
         let output = Command::new(program).arg("--version").output();
         let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
@@ -246,27 +247,21 @@ fn record(cpu: &str, results: &[(&str, &str, Traces)]) -> String {
     };
     let mut entries = Vec::new();
     for (backend, set, traces) in results {
-        let (set, round) = set.split_once("-round").unwrap_or((set, "3"));
+        let (set, round) = set.split_once("-round").map_or((*set, 3), |(set, _)| (set, 2));
         for (operation, Trace { instructions, .. }) in traces.iter().filter(|(name, _)| name != LEAK) {
-            entries.push(format!(
-                r#"    {{"implementation": "aioli", "backend": "{backend}", "set": "{set}", "round": {round}, "operation": "{operation}", "instructions": {instructions}}}"#
-            ));
+            entries.push(json!({
+                "implementation": "aioli",
+                "backend": backend,
+                "set": set.to_uppercase().replace("MAYO", "MAYO_"),
+                "round": round,
+                "operation": operation,
+                "instructions": instructions,
+            }));
         }
     }
-    let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
-    let machine = [
-        ("cpu", format!("emulated: {cpu}")),
-        ("emulator", first_line(QEMU)),
-        ("target", TARGET.into()),
-        ("rustc", first_line("rustc")),
-        ("profile", "release".into()),
-    ];
-    let machine: Vec<_> = machine.iter().map(|(key, value)| format!("    \"{key}\": {}", quoted(value))).collect();
-    format!(
-        "{{\n  \"machine\": {{\n{}\n  }},\n  \"results\": [\n{}\n  ]\n}}\n",
-        machine.join(",\n"),
-        entries.join(",\n")
-    )
+    let board = format!("{}, processor {cpu}", first_line(QEMU));
+    let machine = json!({"cpu": "aarch64", "board": board, "target": TARGET, "rustc": first_line("rustc")});
+    json!({"machine": machine, "results": entries})
 }
 
 /// QEMU's name for a processor with everything that it knows.
