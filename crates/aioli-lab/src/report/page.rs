@@ -25,8 +25,8 @@ pub(super) fn html(records: &Records<'_>) -> Result<String> {
             &parts.iter().map(|part| format!("<a href=\"#{}\">{}</a>", id(part.key), part.title)).collect::<String>();
         body += "</nav>\n";
         body += &format!(
-            "<p>From the record {}: <a download=\"{0}\" href=\"{}\">JSON</a>, <a download=\"results.csv\" \
-             href=\"{}\">results as CSV</a>.</p>\n",
+            "<p>From the record {}: <a download=\"{0}\" href='{}'>JSON</a>, <a download=\"results.csv\" \
+             href='{}'>results as CSV</a>.</p>\n",
             escaped(name),
             data_address("application/json", &serde_json::to_string(record)?),
             data_address("text/csv", &csv(record)),
@@ -147,12 +147,13 @@ fn csv(record: &Record) -> String {
     text
 }
 
-/// An address that holds the text itself.
+/// An address that holds the text itself, for an attribute between single quotes.
 fn data_address(kind: &str, text: &str) -> String {
     let mut address = format!("data:{kind};charset=utf-8,");
     for byte in text.bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b',' | b':' => address.push(byte.into()),
+            b'\'' | b'%' | b'#' | b'?' | b'&' | b'<' | b'>' => address += &format!("%{byte:02X}"),
+            _ if byte.is_ascii_graphic() => address.push(byte.into()),
             _ => address += &format!("%{byte:02X}"),
         }
     }
@@ -195,6 +196,6 @@ mod tests {
 
     #[test]
     fn data_addresses_are_encoded() {
-        assert_eq!(data_address("text/csv", "a\"b c\n"), "data:text/csv;charset=utf-8,a%22b%20c%0A");
+        assert_eq!(data_address("text/csv", "a\"b c\n'"), "data:text/csv;charset=utf-8,a\"b%20c%0A%27");
     }
 }
