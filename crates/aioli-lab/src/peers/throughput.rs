@@ -27,10 +27,21 @@ pub(super) fn operations(algorithm: Algorithm) -> Result<Vec<Operation>> {
     threads.dedup();
     let mut operations = Vec::new();
     for threads in threads {
-        let pool = Rc::new(ThreadPoolBuilder::new().num_threads(threads).build()?);
+        let pool = Rc::new(pinned(threads)?);
         with_set!(algorithm, P => operations.extend(on_pool::<P>(&pool, threads)?));
     }
     Ok(operations)
+}
+
+/// A pool whose threads stay on a core each: batches are shorter than what a scheduler takes to spread threads.
+fn pinned(threads: usize) -> Result<ThreadPool> {
+    let cores = core_affinity::get_core_ids().unwrap_or_default();
+    let pin = move |thread: usize| {
+        if let Some(&core) = cores.get(thread) {
+            core_affinity::set_for_current(core);
+        }
+    };
+    Ok(ThreadPoolBuilder::new().num_threads(threads).start_handler(pin).build()?)
 }
 
 fn on_pool<P: ParameterSet>(pool: &Rc<ThreadPool>, threads: usize) -> Result<[Operation; 3]> {
