@@ -62,7 +62,7 @@ pub trait Backend: Copy + Send + Sync + 'static {
     /// `window` is memory to expand into, at least the longest row of the part and 32 bytes; it may be left with
     /// anything public in it, and nothing else.
     ///
-    /// Secret: `out`, X unless [`Coefficients::is_public`].
+    /// Secret: `out`, X.
     fn left_product_of_stream(
         self,
         x: Coefficients<'_>,
