@@ -35,6 +35,7 @@ pub(super) enum Kernel {
     KeyStream {
         bytes: usize,
     },
+    Hash,
     Solve,
     Vectorize,
 }
@@ -77,6 +78,10 @@ impl Backend for Probe {
 
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
         note(Kernel::KeyStream { bytes: out.len() }, || self.0.aes128_ctr(key, iv, first, out));
+    }
+
+    fn shake256(self, inputs: &[&[&[u8]]], outputs: &mut [&mut [u8]]) {
+        note(Kernel::Hash, || self.0.shake256(inputs, outputs));
     }
 
     fn solve(self, columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {

@@ -207,6 +207,10 @@ impl Backend for Token {
         }
     }
 
+    fn shake256(self, inputs: &[&[&[u8]]], outputs: &mut [&mut [u8]]) {
+        self.kernel.shake256(inputs, outputs);
+    }
+
     fn solve(self, columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
         self.kernel.solve(columns, m, x)
     }
@@ -249,6 +253,14 @@ impl Backend for KernelToken {
             #[cfg(target_arch = "x86_64")]
             Self::Gfni512(b) => b.aes128_ctr(key, iv, first, out),
             _ => Portable::detect().aes128_ctr(key, iv, first, out),
+        }
+    }
+
+    fn shake256(self, inputs: &[&[&[u8]]], outputs: &mut [&mut [u8]]) {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Gfni512(b) => b.shake256(inputs, outputs),
+            _ => Portable::detect().shake256(inputs, outputs),
         }
     }
 
