@@ -317,7 +317,7 @@ mod tests {
             Trace 0: 0x7f10 [00/0000000000000020/00/00] work\n";
         let traces = between_marks(log.as_bytes()).unwrap();
         assert_eq!(traces.iter().map(|trace| trace.instructions).collect::<Vec<_>>(), [7]);
-        let otherwise = between_marks(log.replace("00000020", "00000030").as_bytes());
+        let otherwise = between_marks(log.replace("0000000000000030", "0000000000000020").as_bytes());
         assert!(otherwise.is_ok_and(|otherwise| otherwise != traces));
         assert!(between_marks(&log.as_bytes()[..log.find("IN: work").unwrap()]).is_err());
     }
