@@ -28,6 +28,17 @@ pub const fn inverse(a: u8) -> u8 {
     mul(mul(a2, a4), mul(a4, a4))
 }
 
+/// [`inverse`] of each element, for kernels that look it up in a register.
+pub const INVERSE: [u8; 16] = {
+    let mut table = [0; 16];
+    let mut element = 0;
+    while element < 16 {
+        table[element as usize] = inverse(element);
+        element += 1;
+    }
+    table
+};
+
 /// x times each of sixteen elements.
 #[inline(always)]
 pub const fn double(word: u64) -> u64 {

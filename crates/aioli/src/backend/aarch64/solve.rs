@@ -23,7 +23,7 @@
 //! **Cost.** For a later pair of columns and two pivots about 28 + 4 N instructions, N registers holding a pair.
 
 use super::vector::*;
-use crate::gf16;
+use crate::gf16::INVERSE;
 use crate::memory::wipe;
 
 /// See [`Backend::solve`](crate::backend::Backend::solve).
@@ -204,17 +204,6 @@ const MAX_REGISTERS: usize = 9;
 
 /// The places in a register, and all elements.
 const IOTA: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
-
-/// The inverse of each element, zero for zero.
-const INVERSE: [u8; 16] = {
-    let mut table = [0; 16];
-    let mut element = 0;
-    while element < 16 {
-        table[element as usize] = gf16::inverse(element);
-        element += 1;
-    }
-    table
-};
 
 /// By the pivot: what times s must be added to the entry s in its row, for s / pivot to be left. Zero for no pivot.
 const IN_PIVOT_ROW: [u8; 16] = {

@@ -11,7 +11,7 @@
 //! **Cost.** About 12 + 9 N instructions for each column right of a pivot.
 
 use super::avx2::double;
-use crate::gf16;
+use crate::gf16::INVERSE;
 use crate::memory::wipe;
 use core::arch::x86_64::*;
 
@@ -174,17 +174,6 @@ fn table(bytes: &[u8; 16]) -> __m256i {
 
 /// The most columns of any set: k * o of MAYO_5, and y.
 const MAX_COLUMNS: usize = 145;
-
-/// The inverse of each element, zero for zero.
-const INVERSE: [u8; 16] = {
-    let mut table = [0; 16];
-    let mut element = 0;
-    while element < 16 {
-        table[element as usize] = gf16::inverse(element);
-        element += 1;
-    }
-    table
-};
 
 /// By the pivot p, in both nibbles: what times s must be added to the entry s in its row, for s / p to be left. Zero
 /// for no pivot.
