@@ -122,6 +122,12 @@ impl<'a> Coefficients<'a> {
         &self.elements[i * self.stride..][..self.rows]
     }
 
+    /// The coefficients from those of row `i` of the operand on, to the end of all.
+    #[inline(always)]
+    pub(crate) fn from_row(&self, i: usize) -> &'a [u8] {
+        &self.elements[i * self.stride..]
+    }
+
     /// The columns `range` of X.
     pub(crate) fn columns_in(&self, range: core::ops::Range<usize>) -> Self {
         Self { elements: &self.elements[range.start * self.stride..range.end * self.stride], ..*self }

@@ -14,7 +14,8 @@
 //! row of b      bh bl of each byte          sri high, low, #4     keeps bh, inserts bl below it
 //! ```
 //!
-//! Two rows of the operand are added at a step, so that the SHA-3 extension's three-way XOR takes two products into an
+//! Four rows of the operand are added at a step where the accumulators leave registers for their indices and tables,
+//! else two; so one load brings four tables, and the SHA-3 extension's three-way XOR takes two products into an
 //! accumulator; without it there are two.
 //!
 //! X is secret, so no table is fetched by a coefficient. All of them are computed first, from the multiples of all
@@ -29,15 +30,16 @@
 //! 128 multiply-accumulates in six instructions (else eight), and beside them a load and two splittings for a row and
 //! a table for a pair.
 //!
-//! **Wanted.** In the loop `ldp`, `tbl`, `eor3` and the splitting, nothing else; no accumulator in memory. Left to
+//! **Wanted.** In the loop loads, `tbl`, `eor3` and the splitting, nothing else; no accumulator in memory. Left to
 //! itself the compiler fetches all tables of the loop's body first and moves accumulators to memory, so the steps are
-//! assembly. For nine pairs they make 76 instructions for two rows, 15 multiply-accumulates each.
+//! assembly. For nine pairs they make 135 instructions for four rows, 17 multiply-accumulates each.
 //!
 //! **Quirks.** The last tile overlaps the one before it and its accumulators are masked, so no byte beyond a row is
 //! touched; so are the loads that the diagonal cuts, which begin in the row above it.
 
 use super::vector::*;
 use crate::backend::{MAX_ROWS, portable};
+use crate::gf16;
 use crate::memory::wipe;
 use crate::packed::{Coefficients, Rows};
 use core::mem::MaybeUninit;
@@ -59,89 +61,84 @@ fn product<const SHA3: bool>(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8]
     if rows.row_bytes() < REGISTER || x.rows() == 0 {
         return portable::left_product(x, rows, out, stride);
     }
-    let pairs = x.rows().div_ceil(2);
-    let mut scratch = [const { MaybeUninit::uninit() }; BLOCK / 2 * MAX_PAIRS];
+    let mut scratch = [const { MaybeUninit::uninit() }; BLOCK * MAX_PAIRS];
     for first in (0..rows.count()).step_by(BLOCK) {
-        let count = BLOCK.min(rows.count() - first);
-        let tables = build_tables(x, first, count, &mut scratch);
-        let block = Block { rows, first, count, tables, x_rows: x.rows(), stride };
-        // Two registers wide where the accumulators leave room.
-        match (pairs, rows.row_bytes() >= 2 * REGISTER) {
-            (1, true) => block.add_product::<SHA3, 1, 2>(out),
-            (1, _) => block.add_product::<SHA3, 1, 1>(out),
-            (2, true) => block.add_product::<SHA3, 2, 2>(out),
-            (2, _) => block.add_product::<SHA3, 2, 1>(out),
-            (3, true) => block.add_product::<SHA3, 3, 2>(out),
-            (3, _) => block.add_product::<SHA3, 3, 1>(out),
-            (4, true) => block.add_product::<SHA3, 4, 2>(out),
-            (4, _) => block.add_product::<SHA3, 4, 1>(out),
-            (5, true) => block.add_product::<SHA3, 5, 2>(out),
-            (5, _) => block.add_product::<SHA3, 5, 1>(out),
-            (6, _) => block.add_product::<SHA3, 6, 1>(out),
-            (7, _) => block.add_product::<SHA3, 7, 1>(out),
-            (8, _) => block.add_product::<SHA3, 8, 1>(out),
-            (9, _) => block.add_product::<SHA3, 9, 1>(out),
-            (10, _) => block.add_product::<SHA3, 10, 1>(out),
-            (11, _) => block.add_product::<SHA3, 11, 1>(out),
-            _ => block.add_product::<SHA3, MAX_PAIRS, 1>(out),
+        let block = Block { x, rows, first, count: BLOCK.min(rows.count() - first), stride };
+        match x.rows().div_ceil(2) {
+            1 => block.add_product::<SHA3, 1, 4>(&mut scratch, out),
+            2 => block.add_product::<SHA3, 2, 4>(&mut scratch, out),
+            3 => block.add_product::<SHA3, 3, 4>(&mut scratch, out),
+            4 => block.add_product::<SHA3, 4, 4>(&mut scratch, out),
+            5 => block.add_product::<SHA3, 5, 4>(&mut scratch, out),
+            6 => block.add_product::<SHA3, 6, 4>(&mut scratch, out),
+            7 => block.add_product::<SHA3, 7, 4>(&mut scratch, out),
+            8 => block.add_product::<SHA3, 8, 4>(&mut scratch, out),
+            9 => block.add_product::<SHA3, 9, 4>(&mut scratch, out),
+            10 => block.add_product::<SHA3, 10, 2>(&mut scratch, out),
+            11 => block.add_product::<SHA3, 11, 2>(&mut scratch, out),
+            _ => block.add_product::<SHA3, MAX_PAIRS, 2>(&mut scratch, out),
         }
-        // SAFETY: any bytes are valid registers, and registers are as many bytes.
-        wipe(unsafe { core::slice::from_raw_parts_mut(tables.as_mut_ptr().cast::<u8>(), size_of_val(tables)) });
     }
 }
 
-/// Some rows of the operand and the tables of their coefficients.
+/// Some rows of the operand, and what they are multiplied by.
 struct Block<'a> {
+    x: Coefficients<'a>,
     rows: Rows<'a>,
     /// The first row and how many.
     first: usize,
     count: usize,
-    /// Those of two rows of the operand together, the two of a pair side by side.
-    tables: &'a [[Table; 2]],
-    x_rows: usize,
     stride: usize,
 }
 
 impl Block<'_> {
-    /// Adds the product of all `PAIRS` pairs of rows of X, the last one perhaps without its second, `TILE` registers of
-    /// columns at a time.
+    /// Adds the product of all `PAIRS` pairs of rows of X, the last one perhaps without its second, a register of columns
+    /// at a time and `GROUP` rows of the operand at a step.
     #[inline(always)]
-    fn add_product<const SHA3: bool, const PAIRS: usize, const TILE: usize>(&self, out: &mut [u8]) {
-        let width = TILE * REGISTER;
-        let row_bytes = self.rows.row_bytes();
-        assert!(row_bytes >= width && self.rows.offset(self.rows.count()) == self.rows.bytes().len(), "length of rows");
+    fn add_product<const SHA3: bool, const PAIRS: usize, const GROUP: usize>(
+        &self,
+        scratch: &mut [MaybeUninit<Table>; BLOCK * MAX_PAIRS],
+        out: &mut [u8],
+    ) {
+        let tables = build_tables::<PAIRS, GROUP>(self.x, self.first, self.count, scratch);
+        let (step, row_bytes) = (self.rows.step(), self.rows.row_bytes());
+        assert!(
+            row_bytes >= REGISTER && self.rows.offset(self.rows.count()) == self.rows.bytes().len(),
+            "length of rows"
+        );
+        assert!(out.len() >= (self.x.rows() - 1) * self.stride + row_bytes, "length of a product");
+        // Where column 0 of each row is, or were if the row had it; behind the last row, that again.
+        let mut places = [0; BLOCK];
+        for (i, place) in places.iter_mut().enumerate().take(self.count.next_multiple_of(2)) {
+            let row = self.first + i.min(self.count - 1);
+            *place = self.rows.offset(row).wrapping_sub(row * step);
+        }
         // Nothing of the block lies to the left of its first row.
-        let mut column = self.first * self.rows.step() / width * width;
-        assert!(out.len() >= (self.x_rows - 1) * self.stride + row_bytes, "length of a product");
+        let mut column = self.first * step / REGISTER * REGISTER;
         while column < row_bytes {
-            let begin = column.min(row_bytes - width);
-            // SAFETY: `begin + width <= row_bytes`, and the rows have their lengths, as asserted above.
-            let mut sums = unsafe { self.sums_of_tile::<SHA3, PAIRS, TILE>(begin) };
+            let begin = column.min(row_bytes - REGISTER);
+            // SAFETY: `begin + REGISTER <= row_bytes`, and the rows have their lengths, as asserted above.
+            let (mut low, mut high) = unsafe { self.sums_of_tile::<SHA3, PAIRS, GROUP>(tables, &places, begin) };
             if begin < column {
                 // In the tile before were those in front of `column`.
-                for (t, (low, high)) in sums.iter_mut().enumerate() {
-                    let new = from((column - begin).saturating_sub(t * REGISTER).min(REGISTER));
-                    *low = low.map(|low| and(low, new));
-                    *high = high.map(|high| and(high, new));
-                }
+                let new = from(column - begin);
+                low = low.map(|low| and(low, new));
+                high = high.map(|high| and(high, new));
             }
-            for (t, (low, high)) in sums.into_iter().enumerate() {
-                let mut at = begin + t * REGISTER;
-                for p in 0..PAIRS {
-                    let mut row = |value| {
-                        // SAFETY: a tile within a row of `out`, which has all of them, as asserted above.
-                        let out = unsafe { &mut *out.as_mut_ptr().add(at).cast() };
-                        store(out, xor(load(out), value));
-                        at += self.stride;
-                    };
-                    row(low_nibbles(low[p], high[p]));
-                    if p + 1 < PAIRS || self.x_rows.is_multiple_of(2) {
-                        row(high_nibbles(low[p], high[p]));
+            let mut row = out[begin..].as_mut_ptr();
+            for p in 0..PAIRS {
+                // SAFETY: a tile within a row of `out`, which has all of them, as asserted above.
+                unsafe {
+                    add_and_move(&mut row, self.stride, low_nibbles(low[p], high[p]));
+                    if p + 1 < PAIRS || self.x.rows().is_multiple_of(2) {
+                        add_and_move(&mut row, self.stride, high_nibbles(low[p], high[p]));
                     }
                 }
             }
-            column += width;
+            column += REGISTER;
         }
+        // SAFETY: any bytes are valid registers, and registers are as many bytes.
+        wipe(unsafe { core::slice::from_raw_parts_mut(tables.as_mut_ptr().cast::<u8>(), size_of_val(tables)) });
     }
 
     /// The low and the high accumulators for the columns from byte `column` on.
@@ -150,114 +147,132 @@ impl Block<'_> {
     ///
     /// The tile ends within row 0, and the rows of the operand have the lengths that they say.
     #[inline(always)]
-    unsafe fn sums_of_tile<const SHA3: bool, const PAIRS: usize, const TILE: usize>(
+    unsafe fn sums_of_tile<const SHA3: bool, const PAIRS: usize, const GROUP: usize>(
         &self,
+        tables: &[[[Table; GROUP]; PAIRS]],
+        places: &[usize; BLOCK],
         column: usize,
-    ) -> [([Vector; PAIRS], [Vector; PAIRS]); TILE] {
-        let (bytes, step, row_bytes) = (self.rows.bytes(), self.rows.step(), self.rows.row_bytes());
-        let nibbles = splat(15);
-        let split = |register| (and(register, nibbles), shift_right::<4>(register));
-        let load_tile = |at: usize| -> [Vector; TILE] {
-            // SAFETY: a row reaches as far to the right as row 0, so the tile ends within it. In front of it are the
-            // rows above, the first of which alone is longer than from the beginning of the tile to that of the row.
-            core::array::from_fn(|t| unsafe { load(&*bytes.as_ptr().add(at + t * REGISTER).cast()) })
-        };
-        let mut sums = [([splat(0); PAIRS], [splat(0); PAIRS]); TILE];
-        let mut start = self.first * step;
-        // Wraps where the tile begins before the row; what is read then begins in the row above.
-        let mut at = (self.rows.offset(self.first) + column).wrapping_sub(start);
-        let tables = self.tables.as_chunks::<PAIRS>().0;
+    ) -> ([Vector; PAIRS], [Vector; PAIRS]) {
+        let step = self.rows.step();
+        // A row reaches as far to the right as row 0, so the tile ends within it. In front of it are the rows above, the
+        // first of which alone is longer than from the beginning of the tile to that of the row: where the tile begins
+        // before its row, it begins in the row above.
+        let bytes = self.rows.bytes().as_ptr().wrapping_add(column);
+        // SAFETY: a tile within the rows, as said above.
+        let load_row = |place: usize| unsafe { load(&*bytes.wrapping_add(place).cast()) };
+        let split = |row| Nibbles { low: and(row, splat(15)), high: shift_right::<4>(row) };
+        let (mut low, mut high) = ([splat(0); PAIRS], [splat(0); PAIRS]);
+        // How far the tile begins before row i of the block.
+        let gap = |i: usize| ((self.first + i) * step).saturating_sub(column);
         // Of so many rows the diagonal cuts nothing here.
-        let whole = (column + step).saturating_sub(start).checked_div(step).unwrap_or(self.count).min(self.count);
-        let twos = whole / 2;
-        let mut next_tables = tables[..twos].as_ptr().cast();
-        for _ in 0..twos {
-            let a = load_tile(at).map(split);
-            let next = at.wrapping_add(row_bytes - start).wrapping_sub(step);
-            let b = load_tile(next).map(split);
+        let whole = (column + step).saturating_sub(self.first * step).checked_div(step).unwrap_or(self.count);
+        let groups = whole.min(self.count) / GROUP;
+        let mut next_tables = tables.as_ptr().cast();
+        for places in &places.as_chunks::<GROUP>().0[..groups] {
+            // SAFETY: a table for each of the pairs and rows.
+            unsafe {
+                add_group::<SHA3, PAIRS, GROUP>(&mut low, &mut high, &places.map(load_row).map(split), &mut next_tables)
+            };
+        }
+        // The rest by twos.
+        for i in (groups * GROUP..self.count).step_by(2).take_while(|&i| gap(i) < REGISTER) {
+            let mut rows = [places[i], places[i + 1]].map(load_row);
+            if i + 1 >= whole.min(self.count) {
+                let nothing = if i + 1 < self.count { 0 } else { REGISTER };
+                rows = [and(rows[0], from(gap(i))), and(rows[1], from(gap(i + 1).clamp(nothing, REGISTER)))];
+            }
             for p in 0..PAIRS {
-                // SAFETY: `twos * PAIRS` of them are there.
-                let pair = unsafe { next_two(&mut next_tables) };
-                for t in 0..TILE {
-                    let (low, high) = &mut sums[t];
-                    add_products::<SHA3>(&mut low[p], &mut high[p], pair, a[t], b[t]);
-                }
+                let tables = &tables[i / GROUP][p];
+                let pair = [tables[i % GROUP], tables[i % GROUP + 1]];
+                // SAFETY: `SHA3` is true only where the caller may use the extension.
+                unsafe { add_products::<SHA3>(&mut low[p], &mut high[p], pair, rows.map(split)) };
             }
-            start += 2 * step;
-            at = next.wrapping_add(row_bytes + step - start).wrapping_sub(step);
         }
-        for i in 2 * twos..self.count {
-            let gap = start.saturating_sub(column);
-            if gap >= TILE * REGISTER {
-                break;
-            }
-            let tile = load_tile(at);
-            for (t, (low, high)) in sums.iter_mut().enumerate() {
-                let mask = from(gap.saturating_sub(t * REGISTER).min(REGISTER));
-                let (tile_low, tile_high) = split(and(tile[t], mask));
-                for (p, tables) in tables[i / 2].iter().enumerate() {
-                    low[p] = xor(low[p], look_up(tables[i % 2], tile_low));
-                    high[p] = xor(high[p], look_up(tables[i % 2], tile_high));
-                }
-            }
-            at = at.wrapping_add(row_bytes - start).wrapping_sub(step);
-            start += step;
+        (low, high)
+    }
+}
+
+/// Adds the products of a group of rows of the operand; the pointer to their tables moves on.
+///
+/// # Safety
+///
+/// The tables are there, and `SHA3` is true only in functions that may use the extension.
+#[inline(always)]
+unsafe fn add_group<const SHA3: bool, const PAIRS: usize, const GROUP: usize>(
+    low: &mut [Vector; PAIRS],
+    high: &mut [Vector; PAIRS],
+    rows: &[Nibbles; GROUP],
+    tables: &mut *const Table,
+) {
+    if let Some(&rows) = rows.first_chunk::<4>() {
+        for (low, high) in low.iter_mut().zip(high) {
+            // SAFETY: as the caller says.
+            unsafe { add_products_of_four::<SHA3>(low, high, tables, rows) };
         }
-        sums
+        return;
+    }
+    let rows = *rows.first_chunk().expect("a group of at least two rows");
+    // Of twelve pairs the accumulators leave registers for two tables alone.
+    let by_two = if PAIRS < MAX_PAIRS { PAIRS / 2 * 2 } else { 0 };
+    let (low, low_rest) = low.split_at_mut(by_two);
+    let (high, high_rest) = high.split_at_mut(by_two);
+    for (low, high) in low.as_chunks_mut().0.iter_mut().zip(high.as_chunks_mut().0) {
+        // SAFETY: as the caller says.
+        unsafe { add_products_of_two_pairs::<SHA3>(low, high, tables, rows) };
+    }
+    for (low, high) in low_rest.iter_mut().zip(high_rest) {
+        // SAFETY: as the caller says.
+        unsafe { add_products::<SHA3>(low, high, next_two(tables), rows) };
     }
 }
 
 /// The products of two coefficients with each element.
 type Table = Vector;
 
-/// Computes the tables of the columns `first .. first + count` of X, as [`Block`] keeps them.
+/// Computes the tables of the columns `first .. first + count` of X: for each group of columns and each pair of rows
+/// those of the group together, as they are loaded.
 #[inline(always)]
-fn build_tables<'t>(
+fn build_tables<'t, const PAIRS: usize, const GROUP: usize>(
     x: Coefficients<'_>,
     first: usize,
     count: usize,
-    tables: &'t mut [MaybeUninit<[Table; 2]>; BLOCK / 2 * MAX_PAIRS],
-) -> &'t mut [[Table; 2]] {
-    let pairs = x.rows().div_ceil(2);
-    let tables = &mut tables[..count.div_ceil(2) * pairs];
+    scratch: &'t mut [MaybeUninit<Table>; BLOCK * MAX_PAIRS],
+) -> &'t mut [[[Table; GROUP]; PAIRS]] {
+    let scratch = scratch.as_chunks_mut::<GROUP>().0.as_chunks_mut::<PAIRS>().0;
+    let groups = &mut scratch[..count.div_ceil(GROUP)];
     let (spread_low, spread_high) = (load(&SPREAD_LOW), load(&SPREAD_HIGH));
-    let mut columns = [[0; 2 * REGISTER]; 2];
-    for (i, tables) in tables.chunks_exact_mut(pairs).enumerate() {
-        for (j, column) in columns.iter_mut().enumerate() {
-            match 2 * i + j < count {
-                true => column[..x.rows()].copy_from_slice(x.of_row(first + 2 * i + j)),
-                false => column.fill(0),
+    let [times_2, times_4, times_8] = TIMES.each_ref().map(load);
+    let mut last = [0; 2 * REGISTER];
+    for (g, group) in groups.iter_mut().enumerate() {
+        for h in (0..GROUP).step_by(2) {
+            let multiples: [_; 2] = core::array::from_fn(|i| {
+                let column = g * GROUP + h + i;
+                // What is behind the column does not matter.
+                let column = if column < count { x.from_row(first + column) } else { &[] };
+                let column = column.first_chunk().unwrap_or_else(|| {
+                    last.fill(0);
+                    last[..column.len()].copy_from_slice(column);
+                    &last
+                });
+                let (even, odd) = deinterleave(column);
+                let times = |table| low_nibbles(look_up(table, even), look_up(table, odd));
+                let (pair, pair_2, pair_4, pair_8) =
+                    (low_nibbles(even, odd), times(times_2), times(times_4), times(times_8));
+                [pair, pair_2, xor(pair, pair_2), pair_4, pair_8, xor(pair_4, pair_8)]
+            });
+            let (mut choice_low, mut choice_high) = (spread_low, spread_high);
+            for tables in &mut *group {
+                // What bits 0 and 1 of e choose, and what bits 2 and 3 do; nothing is out of range, and that gives zero.
+                for (table, [a, b, c, d, e, f]) in tables[h..].iter_mut().zip(multiples) {
+                    table.write(xor(look_up_3(a, b, c, choice_low), look_up_3(d, e, f, choice_high)));
+                }
+                (choice_low, choice_high) = (add(choice_low, splat(1)), add(choice_high, splat(1)));
             }
         }
-        let multiples = columns.each_ref().map(|column| {
-            let (even, odd) = deinterleave(column);
-            let pair = low_nibbles(even, odd);
-            let pair_2 = double(pair);
-            let pair_4 = double(pair_2);
-            let pair_8 = double(pair_4);
-            [pair, pair_2, xor(pair, pair_2), pair_4, pair_8, xor(pair_4, pair_8)]
-        });
-        let (mut choice_low, mut choice_high) = (spread_low, spread_high);
-        for table in tables {
-            // What bits 0 and 1 of e choose, and what bits 2 and 3 do; nothing is out of range, and that gives zero.
-            table.write(
-                multiples
-                    .map(|[a, b, c, d, e, f]| xor(look_up_3(a, b, c, choice_low), look_up_3(d, e, f, choice_high))),
-            );
-            (choice_low, choice_high) = (add(choice_low, splat(1)), add(choice_high, splat(1)));
-        }
     }
-    wipe(columns.as_flattened_mut());
+    wipe(&mut last);
     // SAFETY: the loops have written all of them.
-    unsafe { core::slice::from_raw_parts_mut(tables.as_mut_ptr().cast(), tables.len()) }
-}
-
-/// x times both elements in all bytes.
-#[inline(always)]
-pub(super) fn double(elements: Vector) -> Vector {
-    let carry = and(shift_right::<3>(elements), splat(0x11));
-    let shifted = and(add(elements, elements), splat(0xee));
-    xor3(shifted, carry, add(carry, carry))
+    unsafe { core::slice::from_raw_parts_mut(groups.as_mut_ptr().cast(), groups.len()) }
 }
 
 /// All ones in the bytes from `start` to the end of a register.
@@ -270,6 +285,18 @@ const MAX_PAIRS: usize = MAX_ROWS / 2;
 const _: () = assert!(MAX_ROWS.is_multiple_of(2) && MAX_PAIRS == 12);
 /// Rows of the operand whose tables are in memory at a time, 15 KiB of them at most.
 const BLOCK: usize = 80;
+/// x, x^2 and x^3 times each element.
+const TIMES: [[u8; 16]; 3] = {
+    let mut tables = [[0; 16]; 3];
+    let mut e = 0;
+    while e < 16 {
+        tables[0][e] = gf16::mul(2, e as u8);
+        tables[1][e] = gf16::mul(4, e as u8);
+        tables[2][e] = gf16::mul(8, e as u8);
+        e += 1;
+    }
+    tables
+};
 /// For each element e, the register that its bits 0 and 1 choose, times 16; out of range for none.
 const SPREAD_LOW: [u8; 16] = spread(0);
 /// The same for the bits 2 and 3.

@@ -9,6 +9,13 @@ use core::arch::{aarch64::*, asm};
 /// A register of sixteen bytes.
 pub(super) type Vector = uint8x16_t;
 
+/// The low and the high nibbles of a register, an element a byte.
+#[derive(Clone, Copy)]
+pub(super) struct Nibbles {
+    pub(super) low: Vector,
+    pub(super) high: Vector,
+}
+
 /// Bytes of a register.
 pub(super) const REGISTER: usize = 16;
 
@@ -68,76 +75,172 @@ instructions! {
     store(bytes: &mut [u8; REGISTER], value: Vector) -> () = vst1q_u8(bytes.as_mut_ptr(), value);
 }
 
-/// The two registers at a pointer, which moves on.
+/// Adds to the register at a pointer, which moves on by `distance`.
 ///
-/// With [`add_products`] in assembly, as the compiler otherwise fetches the tables of a loop's body first, has no
-/// registers for them, and moves accumulators to memory.
+/// # Safety
+///
+/// A register is to be read and written there.
+#[inline(always)]
+pub(super) unsafe fn add_and_move(pointer: &mut *mut u8, distance: usize, summand: Vector) {
+    // SAFETY: as the caller says.
+    unsafe {
+        asm!(
+            "ldr {sum:q}, [{pointer}]",
+            "eor {sum:v}.16b, {sum:v}.16b, {summand:v}.16b",
+            "st1 {{{sum:v}.16b}}, [{pointer}], {distance}",
+            pointer = inout(reg) *pointer, distance = in(reg) distance, summand = in(vreg) summand, sum = out(vreg) _,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// The two registers at a pointer, which moves on.
 ///
 /// # Safety
 ///
 /// Two registers are to be read there.
 #[inline(always)]
-pub(super) unsafe fn next_two(pointer: &mut *const [Vector; 2]) -> [Vector; 2] {
+pub(super) unsafe fn next_two(pointer: &mut *const Vector) -> [Vector; 2] {
     let (a, b);
     // SAFETY: as the caller says.
     unsafe {
         asm!(
             "ldp {a:q}, {b:q}, [{pointer}], #32",
-            pointer = inout(reg) *pointer,
-            a = out(vreg) a,
-            b = out(vreg) b,
+            pointer = inout(reg) *pointer, a = out(vreg) a, b = out(vreg) b,
             options(readonly, nostack, preserves_flags),
         );
     }
     [a, b]
 }
 
-/// Adds what two tables have for low and for high indices into the first, and into the second table.
+/// Adds two registers to another in assembly, the first of which may be lost.
+macro_rules! add_two {
+    (eor3, $to:literal, $a:literal, $b:literal) => {
+        concat!("eor3 ", $to, ".16b, ", $to, ".16b, ", $a, ".16b, ", $b, ".16b")
+    };
+    (eor, $to:literal, $a:literal, $b:literal) => {
+        concat!("eor ", $a, ".16b, ", $a, ".16b, ", $b, ".16b\neor ", $to, ".16b, ", $to, ".16b, ", $a, ".16b")
+    };
+}
+
+/// Adds what two tables have for the low and for the high indices of two rows into `low` and `high`.
+///
+/// Like all that a step of the left product consists of in assembly: the compiler otherwise fetches the tables of a
+/// loop's body first, has no registers for them, and moves accumulators to memory.
+///
+/// # Safety
+///
+/// `SHA3` is true only in functions that may use the extension.
 #[inline(always)]
-pub(super) fn add_products<const SHA3: bool>(
+pub(super) unsafe fn add_products<const SHA3: bool>(
     low: &mut Vector,
     high: &mut Vector,
-    [table_a, table_b]: [Vector; 2],
-    (low_a, high_a): (Vector, Vector),
-    (low_b, high_b): (Vector, Vector),
+    tables: [Vector; 2],
+    rows: [Nibbles; 2],
 ) {
-    if SHA3 {
-        // SAFETY: touches no memory; `SHA3` is true only in functions that may use the extension.
-        unsafe {
+    macro_rules! add_products {
+        ($xor:ident) => {
             asm!(
                 "tbl {a:v}.16b, {{{table_a:v}.16b}}, {low_a:v}.16b",
                 "tbl {b:v}.16b, {{{table_b:v}.16b}}, {low_b:v}.16b",
-                "eor3 {low:v}.16b, {low:v}.16b, {a:v}.16b, {b:v}.16b",
+                add_two!($xor, "{low:v}", "{a:v}", "{b:v}"),
                 "tbl {a:v}.16b, {{{table_a:v}.16b}}, {high_a:v}.16b",
                 "tbl {b:v}.16b, {{{table_b:v}.16b}}, {high_b:v}.16b",
-                "eor3 {high:v}.16b, {high:v}.16b, {a:v}.16b, {b:v}.16b",
-                low = inout(vreg) *low, high = inout(vreg) *high,
-                table_a = in(vreg) table_a, low_a = in(vreg) low_a, high_a = in(vreg) high_a,
-                table_b = in(vreg) table_b, low_b = in(vreg) low_b, high_b = in(vreg) high_b,
+                add_two!($xor, "{high:v}", "{a:v}", "{b:v}"),
+                low = inout(vreg) *low, high = inout(vreg) *high, table_a = in(vreg) tables[0], table_b = in(vreg) tables[1],
+                low_a = in(vreg) rows[0].low, high_a = in(vreg) rows[0].high,
+                low_b = in(vreg) rows[1].low, high_b = in(vreg) rows[1].high,
                 a = out(vreg) _, b = out(vreg) _,
                 options(nomem, nostack, preserves_flags),
-            );
-        }
-    } else {
-        // SAFETY: touches no memory.
-        unsafe {
-            asm!(
-                "tbl {a:v}.16b, {{{table_a:v}.16b}}, {low_a:v}.16b",
-                "tbl {b:v}.16b, {{{table_b:v}.16b}}, {low_b:v}.16b",
-                "eor {low:v}.16b, {low:v}.16b, {a:v}.16b",
-                "eor {low:v}.16b, {low:v}.16b, {b:v}.16b",
-                "tbl {a:v}.16b, {{{table_a:v}.16b}}, {high_a:v}.16b",
-                "tbl {b:v}.16b, {{{table_b:v}.16b}}, {high_b:v}.16b",
-                "eor {high:v}.16b, {high:v}.16b, {a:v}.16b",
-                "eor {high:v}.16b, {high:v}.16b, {b:v}.16b",
-                low = inout(vreg) *low, high = inout(vreg) *high,
-                table_a = in(vreg) table_a, low_a = in(vreg) low_a, high_a = in(vreg) high_a,
-                table_b = in(vreg) table_b, low_b = in(vreg) low_b, high_b = in(vreg) high_b,
-                a = out(vreg) _, b = out(vreg) _,
-                options(nomem, nostack, preserves_flags),
-            );
-        }
+            )
+        };
     }
+    // SAFETY: touches no memory, and has the instructions, as the caller says.
+    unsafe { if SHA3 { add_products!(eor3) } else { add_products!(eor) } }
+}
+
+/// The same for two pairs of rows of X, with the four tables at a pointer, which moves on.
+///
+/// # Safety
+///
+/// As for [`add_products`], and the tables are there.
+#[inline(always)]
+pub(super) unsafe fn add_products_of_two_pairs<const SHA3: bool>(
+    low: &mut [Vector; 2],
+    high: &mut [Vector; 2],
+    tables: &mut *const Vector,
+    rows: [Nibbles; 2],
+) {
+    macro_rules! add_products {
+        ($xor:ident) => {
+            asm!(
+                "ld1 {{v28.16b, v29.16b, v30.16b, v31.16b}}, [{tables}], #64",
+                "tbl {a:v}.16b, {{v28.16b}}, {low_a:v}.16b",
+                "tbl {b:v}.16b, {{v29.16b}}, {low_b:v}.16b",
+                add_two!($xor, "{low_0:v}", "{a:v}", "{b:v}"),
+                "tbl v28.16b, {{v28.16b}}, {high_a:v}.16b",
+                "tbl v29.16b, {{v29.16b}}, {high_b:v}.16b",
+                add_two!($xor, "{high_0:v}", "v28", "v29"),
+                "tbl {a:v}.16b, {{v30.16b}}, {low_a:v}.16b",
+                "tbl {b:v}.16b, {{v31.16b}}, {low_b:v}.16b",
+                add_two!($xor, "{low_1:v}", "{a:v}", "{b:v}"),
+                "tbl v30.16b, {{v30.16b}}, {high_a:v}.16b",
+                "tbl v31.16b, {{v31.16b}}, {high_b:v}.16b",
+                add_two!($xor, "{high_1:v}", "v30", "v31"),
+                tables = inout(reg) *tables,
+                low_0 = inout(vreg) low[0], high_0 = inout(vreg) high[0],
+                low_1 = inout(vreg) low[1], high_1 = inout(vreg) high[1],
+                low_a = in(vreg) rows[0].low, high_a = in(vreg) rows[0].high,
+                low_b = in(vreg) rows[1].low, high_b = in(vreg) rows[1].high,
+                a = out(vreg) _, b = out(vreg) _, out("v28") _, out("v29") _, out("v30") _, out("v31") _,
+                options(readonly, nostack, preserves_flags),
+            )
+        };
+    }
+    // SAFETY: reads what the caller says is there, and has the instructions.
+    unsafe { if SHA3 { add_products!(eor3) } else { add_products!(eor) } }
+}
+
+/// The same for one pair of rows of X and four rows.
+///
+/// # Safety
+///
+/// As for [`add_products_of_two_pairs`].
+#[inline(always)]
+pub(super) unsafe fn add_products_of_four<const SHA3: bool>(
+    low: &mut Vector,
+    high: &mut Vector,
+    tables: &mut *const Vector,
+    rows: [Nibbles; 4],
+) {
+    macro_rules! add_products {
+        ($xor:ident) => {
+            asm!(
+                "ld1 {{v28.16b, v29.16b, v30.16b, v31.16b}}, [{tables}], #64",
+                "tbl {a:v}.16b, {{v28.16b}}, {low_a:v}.16b",
+                "tbl {b:v}.16b, {{v29.16b}}, {low_b:v}.16b",
+                add_two!($xor, "{low:v}", "{a:v}", "{b:v}"),
+                "tbl v28.16b, {{v28.16b}}, {high_a:v}.16b",
+                "tbl v29.16b, {{v29.16b}}, {high_b:v}.16b",
+                add_two!($xor, "{high:v}", "v28", "v29"),
+                "tbl {a:v}.16b, {{v30.16b}}, {low_c:v}.16b",
+                "tbl {b:v}.16b, {{v31.16b}}, {low_d:v}.16b",
+                add_two!($xor, "{low:v}", "{a:v}", "{b:v}"),
+                "tbl v30.16b, {{v30.16b}}, {high_c:v}.16b",
+                "tbl v31.16b, {{v31.16b}}, {high_d:v}.16b",
+                add_two!($xor, "{high:v}", "v30", "v31"),
+                tables = inout(reg) *tables, low = inout(vreg) *low, high = inout(vreg) *high,
+                low_a = in(vreg) rows[0].low, high_a = in(vreg) rows[0].high,
+                low_b = in(vreg) rows[1].low, high_b = in(vreg) rows[1].high,
+                low_c = in(vreg) rows[2].low, high_c = in(vreg) rows[2].high,
+                low_d = in(vreg) rows[3].low, high_d = in(vreg) rows[3].high,
+                a = out(vreg) _, b = out(vreg) _, out("v28") _, out("v29") _, out("v30") _, out("v31") _,
+                options(readonly, nostack, preserves_flags),
+            )
+        };
+    }
+    // SAFETY: as above.
+    unsafe { if SHA3 { add_products!(eor3) } else { add_products!(eor) } }
 }
 
 /// Looks the bytes of `index` up in one to four registers; keeps those of `otherwise` where they are out of range.
