@@ -54,10 +54,9 @@ pub(crate) fn keygen<P: ParameterSet, B: Backend>(
         let strip = first..P::V.min(first + width);
         let (q, oil_p1) = (&mut q[..strip.len() * P::O * P::M_BYTES], &mut oil_p1[..P::O * strip.len() * P::M_BYTES]);
         if first > 0 {
-            q.fill(0);
             oil_p1.fill(0);
         }
-        p.add_p2(b, strip.clone(), q);
+        p.copy_p2(b, strip.clone(), q);
         p.left_product_p1(b, oil, strip.clone(), oil_p1, strip.len() * P::M_BYTES);
         b.vectorize(
             #[inline(always)]

@@ -124,7 +124,7 @@ impl<'a> Coefficients<'a> {
 
     /// The coefficients from those of row `i` of the operand on, to the end of all.
     #[inline(always)]
-    pub(crate) fn from_row(&self, i: usize) -> &'a [u8] {
+    pub fn of_rows_from(&self, i: usize) -> &'a [u8] {
         &self.elements[i * self.stride..]
     }
 
@@ -145,10 +145,7 @@ pub(crate) fn transpose<P: ParameterSet>(
 ) {
     for i in 0..rows {
         let row = &from[i * from_columns * P::M_BYTES..][..columns * P::M_BYTES];
-        let to = to[i * P::M_BYTES..].chunks_mut(to_columns * P::M_BYTES);
-        for (to, from) in to.zip(row.chunks_exact(P::M_BYTES)) {
-            to[..P::M_BYTES].copy_from_slice(from);
-        }
+        into_column::<P>((to, to_columns), i, row, <[u8]>::copy_from_slice);
     }
 }
 
@@ -156,10 +153,22 @@ pub(crate) fn transpose<P: ParameterSet>(
 #[inline(always)]
 pub(crate) fn add_transposed<P: ParameterSet>((rows, columns): (usize, usize), from: &[u8], to: &mut [u8]) {
     for (i, row) in from.chunks_exact(columns * P::M_BYTES).take(rows).enumerate() {
-        let to = to[i * P::M_BYTES..].chunks_mut(rows * P::M_BYTES);
-        for (to, from) in to.zip(row.chunks_exact(P::M_BYTES)) {
-            add(&mut to[..P::M_BYTES], from);
-        }
+        into_column::<P>((to, rows), i, row, add);
+    }
+}
+
+/// Hands each m-vector in column `j` of a matrix, whose rows are `columns` of them long, to `f` with its one in `row`, as
+/// many as both have.
+#[inline(always)]
+fn into_column<P: ParameterSet>((to, columns): (&mut [u8], usize), j: usize, row: &[u8], f: impl Fn(&mut [u8], &[u8])) {
+    // Exact chunks, whose length need not be looked at, and what is left of the last row.
+    let (mut to, mut from) =
+        (to[j * P::M_BYTES..].chunks_exact_mut(columns * P::M_BYTES), row.chunks_exact(P::M_BYTES));
+    for (to, from) in to.by_ref().zip(from.by_ref()) {
+        f(&mut to[..P::M_BYTES], from);
+    }
+    if let (Some(from), Some(to)) = (from.next(), to.into_remainder().get_mut(..P::M_BYTES)) {
+        f(to, from);
     }
 }
 

@@ -5,7 +5,7 @@
 //! large machine, blocks that stay in cache, or row by row on a microcontroller.
 
 use crate::backend::Backend;
-use crate::packed::{self, Coefficients, Rows};
+use crate::packed::{Coefficients, Rows};
 use crate::params::{PUBLIC_SEED_BYTES, ParameterSet};
 use crate::stream::{BLOCK, StreamPart};
 use core::marker::PhantomData;
@@ -89,25 +89,20 @@ impl<'a, P: ParameterSet> PublicMap<'a, P> {
         }
     }
 
-    /// `out += P2` in the rows `rows`.
-    pub(crate) fn add_p2<B: Backend>(&mut self, b: B, rows: Range<usize>, out: &mut [u8]) {
+    /// `out = P2` in the rows `rows`.
+    pub(crate) fn copy_p2<B: Backend>(&mut self, b: B, rows: Range<usize>, out: &mut [u8]) {
         let row_bytes = P::O * P::M_BYTES;
-        let mut add = |at: usize, bytes: &[u8]| {
-            b.vectorize(
-                #[inline(always)]
-                || packed::add(&mut out[at..][..bytes.len()], bytes),
-            );
-        };
         let (begin, end) = (P::P1_BYTES + rows.start * row_bytes, P::P1_BYTES + rows.end * row_bytes);
         match &mut self.source {
-            Source::Memory(p) => add(0, &p[begin..end]),
+            Source::Memory(p) => out.copy_from_slice(&p[begin..end]),
             Source::Seed(seed, window) => {
                 let whole_blocks = window.len() - window.len() % BLOCK;
                 for start in (begin / BLOCK * BLOCK..end).step_by(whole_blocks) {
                     let window = &mut window[..whole_blocks.min(end - start)];
                     b.aes128_ctr(seed, &[0; 16], (start / BLOCK) as u32, window);
                     let from = start.max(begin);
-                    add(from - begin, &window[from - start..]);
+                    let bytes = &window[from - start..];
+                    out[from - begin..][..bytes.len()].copy_from_slice(bytes);
                 }
             }
         }
@@ -143,8 +138,8 @@ mod tests {
             p.left_product_p2(b, x, &mut out[Mayo2::V * Mayo2::M_BYTES..], stride);
             let mut p2 = vec![0; Mayo2::P2_BYTES];
             let (top, bottom) = p2.split_at_mut(19 * Mayo2::O * Mayo2::M_BYTES);
-            p.add_p2(b, 0..19, top);
-            p.add_p2(b, 19..Mayo2::V, bottom);
+            p.copy_p2(b, 0..19, top);
+            p.copy_p2(b, 19..Mayo2::V, bottom);
             (out, p2)
         };
         let whole = products(Mayo2::P_BYTES, Mayo2::V);

@@ -183,10 +183,7 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
             p.left_product_p1(b, pass, strip.clone(), vp1, row_bytes);
             let own_q = &mut own_q[..own_rows * row_bytes];
             if pass.rows() == rows {
-                if ctr > 0 || first > 0 {
-                    own_q.fill(0);
-                }
-                p.add_p2(b, strip.clone(), own_q);
+                p.copy_p2(b, strip.clone(), own_q);
                 b.vectorize(
                     #[inline(always)]
                     || packed::add_transposed::<P>((P::O, strip.len()), &vp1[P::K * row_bytes..], own_q),

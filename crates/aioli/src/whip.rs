@@ -54,21 +54,22 @@ impl Sum {
     ///
     /// From memory, at some distance after the sum was written there: it is read at other places than it was written.
     #[inline(always)]
-    fn reduce<P: ParameterSet>(&self, out: &mut [u8]) {
+    fn reduce<P: ParameterSet, B: Backend>(&self, out: &mut [u8]) {
         let [f0, f1, f2, f3] = P::F_TAIL;
         // The coefficients from z^m on, and those one and two bytes before, without the ones below z^m.
         let high: &[u8; ABOVE] = array(&self.0[P::M_BYTES..]);
         let before: &[u8; ABOVE] = array(&self.0[P::M_BYTES - 1..]);
         let before_that: &[u8; ABOVE] = array(&self.0[P::M_BYTES - 2..]);
         let mut folded: [u8; ABOVE] = *array(&self.0);
-        for i in 0..ABOVE {
+        let above = above::<P, B>();
+        for i in 0..above {
             let (high, before, before_that) = (high[i], before[i] & FROM_1[i], before_that[i] & FROM_2[i]);
             // Times f0 + f2 z^2, and z times that by f1 + f3 z^2, a nibble further on.
             let odd = times(high, f1) ^ times(before, f3);
             let odd_before = times(before, f1) ^ times(before_that, f3);
             folded[i] ^= times(high, f0) ^ times(before, f2) ^ odd << 4 ^ odd_before >> 4;
         }
-        let (low, rest) = out[..P::M_BYTES].split_at_mut(P::M_BYTES.min(ABOVE));
+        let (low, rest) = out[..P::M_BYTES].split_at_mut(above.min(P::M_BYTES));
         low.copy_from_slice(&folded[..low.len()]);
         rest.copy_from_slice(&self.0[low.len()..P::M_BYTES]);
     }
@@ -111,9 +112,15 @@ const fn wide<P: ParameterSet, B: Backend>() -> usize {
     (P::M_BYTES + P::MAX_EXPONENT / 2 + 1).next_multiple_of(B::REGISTER)
 }
 
+/// Bytes that z^m and what is above it fold onto, in whole registers. The tail reaches no further than they do themselves.
+const fn above<P: ParameterSet, B: Backend>() -> usize {
+    let bytes = ((P::MAX_EXPONENT + 4).div_ceil(2)).next_multiple_of(B::REGISTER);
+    if bytes < ABOVE { bytes } else { ABOVE }
+}
+
 /// Room for an unreduced sum of any set, and for reading [`ABOVE`] bytes after its m-vector.
 const WIDE: usize = 71 + ABOVE;
-/// The most bytes from z^m on, in whole registers. The tail reaches no further into the result than they do themselves.
+/// The most that [`above`] gives for any set.
 const ABOVE: usize = 64;
 /// Zeros before a vector: half the largest exponent, and one for the nibble shift.
 const PAD: usize = 40;
@@ -139,7 +146,7 @@ pub(crate) fn whip<P: ParameterSet, B: Backend>(b: B, products: &[u8], columns: 
                     sum.add::<P, B>(vector, exponent);
                 }
             }
-            sum.reduce::<P>(out);
+            sum.reduce::<P, B>(out);
             wipe(&mut sum.0);
             wipe_all(vectors);
         },
@@ -170,7 +177,7 @@ pub(crate) fn system<P: ParameterSet, B: Backend>(b: B, m_matrices: &[u8], oil_l
                     *slot = sum;
                 }
                 for (i, sum) in sums.iter().enumerate() {
-                    sum.reduce::<P>(&mut columns[(i * P::O + l) * P::M_BYTES..]);
+                    sum.reduce::<P, B>(&mut columns[(i * P::O + l) * P::M_BYTES..]);
                 }
             }
             wipe_all(vectors);
@@ -216,7 +223,7 @@ mod tests {
             let mut sum = Sum::ZERO;
             sum.add::<P, B>(&vector, exponent as u8);
             let mut reduced = vec![0; P::M_BYTES];
-            sum.reduce::<P>(&mut reduced);
+            sum.reduce::<P, B>(&mut reduced);
             let mut elements = vec![0; P::M];
             crate::packed::decode(&reduced, &mut elements);
             assert_eq!(elements, expected, "z^{exponent}");

@@ -248,7 +248,7 @@ fn build_tables<'t, const PAIRS: usize, const GROUP: usize>(
             let multiples: [_; 2] = core::array::from_fn(|i| {
                 let column = g * GROUP + h + i;
                 // What is behind the column does not matter.
-                let column = if column < count { x.from_row(first + column) } else { &[] };
+                let column = if column < count { x.of_rows_from(first + column) } else { &[] };
                 let column = column.first_chunk().unwrap_or_else(|| {
                     last.fill(0);
                     last[..column.len()].copy_from_slice(column);
