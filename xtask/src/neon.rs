@@ -107,9 +107,13 @@ fn counts(options: &Options) -> Outcome {
     let mut results = Vec::new();
     let mut wrong = Vec::new();
     for (set, least) in LEAST_FACTORS {
+        let (key, other_key) = match keys(&options.cpu, set) {
+            Ok(keys) => keys,
+            Err(why) => return Outcome::Failed(format!("{set}: {why}")),
+        };
         let [portable, neon, other_key] = std::thread::scope(|scope| {
             let [portable, neon] = BACKENDS;
-            let threads = [(portable, 0), (neon, 0), (neon, 1)]
+            let threads = [(portable, &key), (neon, &key), (neon, &other_key)]
                 .map(|(backend, key)| scope.spawn(move || trace(&options.cpu, backend, set, key)));
             threads.map(|thread| thread.join().expect("a thread that counts"))
         });
@@ -161,11 +165,28 @@ impl Trace {
 /// Operations by name.
 type Traces = Vec<(String, Trace)>;
 
-/// Runs all operations of a set on a backend with one of the driver's keys.
-fn trace(cpu: &str, backend: &str, set: &str, key: u8) -> Result<Traces, String> {
+/// The driver under QEMU with some options.
+fn driver(cpu: &str, options: &[&str]) -> Command {
     let mut qemu = Command::new(QEMU);
-    qemu.args(["-cpu", cpu, "-L", LIBRARIES, "-d", "in_asm,exec,nochain"]);
-    qemu.arg(format!("target/{TARGET}/release/count-driver")).args([backend, set, &key.to_string()]);
+    qemu.args(["-cpu", cpu, "-L", LIBRARIES]).args(options);
+    qemu.arg(format!("target/{TARGET}/release/count-driver"));
+    qemu
+}
+
+/// The numbers of two keys, found without a log.
+fn keys(cpu: &str, set: &str) -> Result<(String, String), String> {
+    let output = driver(cpu, &[]).arg(set).output().map_err(|error| format!("{QEMU}: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    match text.lines().collect::<Vec<_>>().as_slice() {
+        [key, other_key] => Ok((key.to_string(), other_key.to_string())),
+        _ => Err(format!("no two keys: count-driver ended with {}", output.status)),
+    }
+}
+
+/// Runs all operations of a set on a backend with one of the keys.
+fn trace(cpu: &str, backend: &str, set: &str, key: &str) -> Result<Traces, String> {
+    let mut qemu = driver(cpu, &["-d", "in_asm,exec,nochain"]);
+    qemu.args([backend, set, key]);
     let mut process =
         qemu.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(|error| format!("{QEMU}: {error}"))?;
     let log = BufReader::with_capacity(1 << 20, process.stderr.take().expect("a pipe"));

@@ -1,9 +1,10 @@
 //! Runs each operation once between calls of [`begin`] and [`end`], which a log of what was executed shows.
 //!
-//! `count-driver BACKEND SET KEY`, the key being 0, 1, ..., prints the names of the operations in the order of the marks. Each operation has run
-//! before, so that neither the memory that stays with the thread nor the detection of instructions is counted. The
-//! message is hashed outside of the marks, and the first vinegar sample serves. The last operation is no operation but a
-//! planted leak: what it executes depends on the key.
+//! `count-driver SET` prints the numbers of two keys for which the first vinegar sample serves, and
+//! `count-driver BACKEND SET NUMBER` takes one of them and prints the names of the operations in the order of the marks.
+//! Each operation has run before, so that neither the memory that stays with the thread nor the detection of instructions
+//! is counted. The message is hashed outside of the marks. The last operation is no operation but a planted leak: what it
+//! executes depends on the key.
 
 use aioli::backend::Kind;
 use aioli::params::ByteArray;
@@ -12,22 +13,32 @@ use std::hint::black_box;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [kind, set, number] = arguments.as_slice() else { panic!("usage: count-driver BACKEND SET KEY") };
-    let kind: Kind = kind.parse().expect("name of a backend");
-    let set: Algorithm = set.parse().expect("name of a set");
-    assert!(kind.is_available(), "backend {kind} on this processor");
-    let number = number.parse().expect("number of a key");
-    aioli::with_set!(set, P => run::<P>(kind, number));
+    let set = |name: &String| -> Algorithm { name.parse().expect("name of a set") };
+    match arguments.as_slice() {
+        [name] => aioli::with_set!(set(name), P => print_keys::<P>()),
+        [kind, name, number] => {
+            let kind: Kind = kind.parse().expect("name of a backend");
+            assert!(kind.is_available(), "backend {kind} on this processor");
+            let number = number.parse().expect("number of a key");
+            aioli::with_set!(set(name), P => run::<P>(kind, number));
+        }
+        _ => panic!("usage: count-driver SET, or count-driver BACKEND SET NUMBER"),
+    }
 }
 
-fn run<P: ParameterSet>(kind: Kind, number: usize) {
-    let digest = MessageDigest::<P>::of(b"the same message for all backends");
-    let zero = P::DigestBytes::ZERO;
-    let randomizer = &zero.as_ref()[..P::SALT_BYTES];
-    let one_sample =
-        |key: &SigningKey<P>| hazmat::on::sign(aioli::backend::Portable::detect(), key, &digest, randomizer, 1).is_ok();
-    let keys: Vec<_> = (0..=255).map(key::<P>).filter(one_sample).take(2).collect();
-    let key = keys.get(number).expect("a key for which the first sample serves");
+/// Prints the numbers of two keys for which the first vinegar sample serves.
+fn print_keys<P: ParameterSet>() {
+    let (digest, randomizer) = message::<P>();
+    let one_sample = |&number: &u8| {
+        let portable = aioli::backend::Portable::detect();
+        hazmat::on::sign(portable, &key(number), &digest, &randomizer.as_ref()[..P::SALT_BYTES], 1).is_ok()
+    };
+    (0..=255).filter(one_sample).take(2).for_each(|number| println!("{number}"));
+}
+
+fn run<P: ParameterSet>(kind: Kind, number: u8) {
+    let (digest, randomizer) = message::<P>();
+    let (key, randomizer) = (&key::<P>(number), &randomizer.as_ref()[..P::SALT_BYTES]);
     let expanded = hazmat::expand_signing_key(kind, key);
     let public = hazmat::verifying_key(kind, key);
     let expanded_public = hazmat::expand_verifying_key(kind, &public);
@@ -43,6 +54,11 @@ fn run<P: ParameterSet>(kind: Kind, number: usize) {
         hazmat::verify_expanded(kind, &expanded_public, &digest, &signature).expect("a valid signature");
     });
     count("planted leak", || key.as_ref().iter().filter(|&&byte| black_box(byte) & 1 == 1).for_each(leak));
+}
+
+/// What is signed, and the randomizer in as many zeros as there are.
+fn message<P: ParameterSet>() -> (MessageDigest<P>, P::DigestBytes) {
+    (MessageDigest::of(b"the same message for all backends"), P::DigestBytes::ZERO)
 }
 
 /// Called or not.

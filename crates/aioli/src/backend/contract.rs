@@ -186,41 +186,47 @@ const PROVED: &[Shape] = &[
 ];
 
 fn left_product_basis<B: Backend>(b: B) {
-    for shape in PROVED.iter().copied().flat_map(Shape::secret_and_public) {
-        let (mut x, mut operand) = (vec![0; shape.x_len()], vec![0; shape.operand_len()]);
-        let (mut out, mut expected) = (vec![0; shape.out_len()], vec![0; shape.out_len()]);
-        let mut start = 0;
-        for i in 0..shape.count {
-            let row_bytes = shape.row_bytes - i * shape.step;
-            for bit in 0..8 * row_bytes {
-                let byte = bit / 8;
-                operand[start + byte] = 1 << (bit % 8);
-                for other in 0..shape.count {
-                    for r in 0..shape.rows {
-                        for x_bit in 0..4 {
-                            let x = &mut x[..];
-                            let at = (shape.skipped + other) * shape.x_stride + r;
-                            x[at] = 1 << x_bit;
-                            if other == i {
-                                let product = gf16::mul(x[at], 1 << (bit % 4));
-                                expected[r * shape.stride + i * shape.step + byte] = product << (bit % 8 / 4 * 4);
-                            }
-                            shape.run(b, x, &operand, &mut out);
-                            assert!(
-                                out == expected,
-                                "{}: {shape:?}, bit {x_bit} of X[{r}][{other}], bit {bit} of row {i}",
-                                B::NAME
-                            );
-                            x[at] = 0;
-                            out.fill(0);
-                            expected.fill(0);
+    std::thread::scope(|scope| {
+        for shape in PROVED.iter().copied().flat_map(Shape::secret_and_public) {
+            scope.spawn(move || left_product_basis_of(b, shape));
+        }
+    });
+}
+
+fn left_product_basis_of<B: Backend>(b: B, shape: Shape) {
+    let (mut x, mut operand) = (vec![0; shape.x_len()], vec![0; shape.operand_len()]);
+    let (mut out, mut expected) = (vec![0; shape.out_len()], vec![0; shape.out_len()]);
+    let mut start = 0;
+    for i in 0..shape.count {
+        let row_bytes = shape.row_bytes - i * shape.step;
+        for bit in 0..8 * row_bytes {
+            let byte = bit / 8;
+            operand[start + byte] = 1 << (bit % 8);
+            for other in 0..shape.count {
+                for r in 0..shape.rows {
+                    for x_bit in 0..4 {
+                        let x = &mut x[..];
+                        let at = (shape.skipped + other) * shape.x_stride + r;
+                        x[at] = 1 << x_bit;
+                        if other == i {
+                            let product = gf16::mul(x[at], 1 << (bit % 4));
+                            expected[r * shape.stride + i * shape.step + byte] = product << (bit % 8 / 4 * 4);
                         }
+                        shape.run(b, x, &operand, &mut out);
+                        assert!(
+                            out == expected,
+                            "{}: {shape:?}, bit {x_bit} of X[{r}][{other}], bit {bit} of row {i}",
+                            B::NAME
+                        );
+                        x[at] = 0;
+                        out.fill(0);
+                        expected.fill(0);
                     }
                 }
-                operand[start + byte] = 0;
             }
-            start += row_bytes;
+            operand[start + byte] = 0;
         }
+        start += row_bytes;
     }
 }
 
