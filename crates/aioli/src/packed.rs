@@ -186,6 +186,9 @@ pub(crate) fn add(to: &mut [u8], from: &[u8]) {
     let (to, from) = add_chunks(to, from, |to, from| {
         *to = (u32::from_ne_bytes(*to) ^ u32::from_ne_bytes(*from)).to_ne_bytes();
     });
+    let (to, from) = add_chunks(to, from, |to, from| {
+        *to = (u16::from_ne_bytes(*to) ^ u16::from_ne_bytes(*from)).to_ne_bytes();
+    });
     for (to, from) in to.iter_mut().zip(from) {
         *to ^= from;
     }
