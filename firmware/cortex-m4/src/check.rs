@@ -9,7 +9,7 @@ core::arch::global_asm!(include_str!("abi.s"), options(raw));
 
 /// Counts what was checked, or says what is wrong.
 pub(crate) fn all(b: Armv7em) -> Result<usize, &'static str> {
-    Ok(abi()? + products(b)? + streams(b)? + aes(b)?)
+    Ok(abi()? + products(b)? + streams(b)? + aes(b)? + systems(b)?)
 }
 
 unsafe extern "C" {
@@ -157,6 +157,61 @@ fn aes(b: Armv7em) -> Result<usize, &'static str> {
     Ok(checked)
 }
 
+/// Linear systems of all sets, full and rank-deficient, with pivots in any order.
+fn systems(b: Armv7em) -> Result<usize, &'static str> {
+    let (mut random, mut checked, mut solved) = (Random(5), 0, [0; 2]);
+    let mut matrix = [[0; 145]; 142];
+    let [mut expected, mut columns] = [[0; 145 * 71]; 2];
+    let [mut expected_x, mut x] = [[0; 144]; 2];
+    for (m, unknowns) in [(78, 80), (78, 81), (64, 68), (64, 72), (108, 110), (142, 144), (12, 5), (2, 16)] {
+        for round in 0..40 {
+            let matrix = &mut matrix[..m];
+            for row in matrix.iter_mut() {
+                random.fill(row);
+                row.iter_mut().for_each(|element| *element &= 15);
+            }
+            // Columns that depend on those before them.
+            for _ in 0..round % 5 {
+                let column = 1 + random.below(unknowns - 1);
+                let from = random.below(column);
+                matrix.iter_mut().for_each(|row| row[column] = row[from]);
+            }
+            match round % 8 {
+                5 => matrix[random.below(m)] = matrix[random.below(m)],
+                6 => {
+                    let shift = random.below(m);
+                    for (i, row) in matrix.iter_mut().enumerate() {
+                        for (j, element) in row[..unknowns].iter_mut().enumerate() {
+                            *element = if (i + shift) % m == j % m { *element | 1 } else { 0 };
+                        }
+                    }
+                }
+                7 => matrix.iter_mut().skip(random.below(m)).for_each(|row| row[..unknowns / 2].fill(0)),
+                _ => {}
+            }
+            let length = (unknowns + 1) * m / 2;
+            for (c, column) in expected[..length].chunks_exact_mut(m / 2).enumerate() {
+                for (byte, rows) in column.iter_mut().zip(matrix.chunks_exact(2)) {
+                    *byte = rows[0][c] | rows[1][c] << 4;
+                }
+            }
+            columns[..length].copy_from_slice(&expected[..length]);
+            let has_one = Portable::detect().solve(&mut expected[..length], m, &mut expected_x[..unknowns]);
+            if b.solve(&mut columns[..length], m, &mut x[..unknowns]) != has_one
+                || has_one == 1 && x[..unknowns] != expected_x[..unknowns]
+            {
+                return Err("a linear system");
+            }
+            solved[usize::from(has_one)] += 1;
+            checked += 1;
+        }
+    }
+    if solved.into_iter().any(|systems| systems < 80) {
+        return Err("linear systems of one kind alone");
+    }
+    Ok(checked)
+}
+
 /// A generator for tests: xorshift, 32 bits.
 struct Random(u32);
 
@@ -166,6 +221,10 @@ impl Random {
         self.0 ^= self.0 >> 17;
         self.0 ^= self.0 << 5;
         self.0.wrapping_mul(0x9e37_79b9)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        self.next() as usize % end
     }
 
     fn fill(&mut self, bytes: &mut [u8]) {

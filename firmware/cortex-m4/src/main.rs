@@ -14,7 +14,7 @@ use aioli::backend::{Armv7em, Backend, Portable};
 use aioli::hazmat::in_place;
 use aioli::{Algorithm, MessageDigest, ParameterSet, Signature, round2, with_set};
 use clock::Clock;
-use cortex_m_rt::entry;
+use cortex_m_rt::{ExceptionFrame, entry, exception};
 use cortex_m_semihosting::debug::{EXIT_FAILURE, EXIT_SUCCESS, ExitStatus, exit};
 use cortex_m_semihosting::{hprintln, syscall1};
 
@@ -180,6 +180,12 @@ fn stop(status: ExitStatus) -> ! {
 fn fail(why: &str) -> ! {
     hprintln!("failed: {}", why);
     stop(EXIT_FAILURE)
+}
+
+#[exception]
+unsafe fn HardFault(frame: &ExceptionFrame) -> ! {
+    hprintln!("{:?}", frame);
+    fail("a fault of the processor")
 }
 
 #[panic_handler]

@@ -10,8 +10,6 @@ use crate::ct;
 use crate::memory::wipe;
 use crate::packed::{Coefficients, Rows};
 
-core::arch::global_asm!(include_str!("slices.s"), options(raw));
-
 /// `out += X R`, whatever is secret.
 pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
     let mut coefficients = [[0; TOGETHER]; MAX_ROWS];
