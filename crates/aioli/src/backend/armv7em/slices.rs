@@ -48,7 +48,7 @@ unsafe extern "C" {
 /// Bytes of a tile.
 const TILE: usize = 16;
 /// Rows of the operand that are summed by one call of the kernel.
-const TOGETHER: usize = 32;
+const TOGETHER: usize = 40;
 /// Linear forms.
 const FORMS: usize = 9;
 /// Marks the last row's coefficient.
