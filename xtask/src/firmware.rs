@@ -1,6 +1,7 @@
 //! MAYO on a Cortex-M4 under QEMU: builds `firmware/cortex-m4`, runs it, counts what it executes, prints the table.
 
 mod counts;
+mod leaves;
 mod table;
 
 use crate::steps::{self, Outcome};
@@ -81,6 +82,8 @@ fn build() -> Result<String, Outcome> {
 
 fn measure(options: &Options) -> Result<Vec<Operation>, Outcome> {
     available()?;
+    let read =
+        |path: &Path| std::fs::read(path).map_err(|error| Outcome::Failed(format!("{}: {error}", path.display())));
     let built = Path::new("target/firmware");
     std::fs::create_dir_all(built).map_err(|error| Outcome::Failed(format!("{}: {error}", built.display())))?;
     let (plugin, counted) = (built.join("counter.so"), built.join("counts.txt"));
@@ -88,6 +91,8 @@ fn measure(options: &Options) -> Result<Vec<Operation>, Outcome> {
     compile.args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-fvisibility=hidden", "-o"]);
     passed(steps::run(compile.arg(&plugin).arg(format!("{FIRMWARE}/counter/counter.c"))))?;
     let image = build()?;
+    let kernels = leaves::count(&read(Path::new(&image))?).map_err(Outcome::Failed)?;
+    println!("kernels, none of which calls another function: {kernels}");
     let checks = run_image(&image, &["check"], None)?;
     let checked = String::from_utf8_lossy(&checks.stdout).into_owned();
     print!("calling convention, and agreement with the portable backend: {checked}");
@@ -99,8 +104,6 @@ fn measure(options: &Options) -> Result<Vec<Operation>, Outcome> {
     let plugin = format!("{},out={}", plugin.display(), counted.display());
     let output = run_image(&image, &arguments, Some(&plugin))?;
     let printed = String::from_utf8_lossy(&output.stdout);
-    let read =
-        |path: &Path| std::fs::read(path).map_err(|error| Outcome::Failed(format!("{}: {error}", path.display())));
     let expected = if options.set.is_empty() { 8 } else { options.set.len() };
     if !output.status.success() || !printed.lines().any(|line| line == format!("done sets={expected}")) {
         print!("{printed}");

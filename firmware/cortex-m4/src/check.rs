@@ -13,16 +13,20 @@ pub(crate) fn all(b: Armv7em) -> Result<usize, &'static str> {
 }
 
 unsafe extern "C" {
-    fn aioli_check_abi(function: *const (), arguments: &[usize; 6], values: &[u32; 24]) -> u32;
+    fn aioli_check_abi(function: *const (), arguments: &[usize; 8], values: &[u32; 24]) -> u32;
     fn aioli_planted_core();
     fn aioli_planted_float();
     fn aioli_planted_stack();
+    fn aioli_planted_alignment();
+    fn aioli_planted_call();
     fn aioli_armv7em_aes_rounds();
     fn aioli_armv7em_look_up_1();
     fn aioli_armv7em_look_up_2();
     fn aioli_armv7em_double_table();
     fn aioli_armv7em_add_columns();
     fn aioli_armv7em_slices();
+    fn aioli_armv7em_pivot_row();
+    fn aioli_armv7em_eliminate();
 }
 
 fn abi() -> Result<usize, &'static str> {
@@ -36,18 +40,24 @@ fn abi() -> Result<usize, &'static str> {
         for (i, coefficient) in memory[704..707].iter_mut().enumerate() {
             *coefficient = *coefficient & 0xff80_0000 | if i == 2 { 1 << 22 } else { 0 };
         }
-        let kernels: [(*const (), [usize; 6]); 6] = [
-            (aioli_armv7em_aes_rounds as *const (), [table, context, sums, 3, 250, 77]),
-            (aioli_armv7em_look_up_1 as *const (), [sums, rows, rows + 13, table, 3, 0]),
-            (aioli_armv7em_look_up_2 as *const (), [sums, rows, rows + 14, table, 3, 0]),
-            (aioli_armv7em_double_table as *const (), [table, 16, 5, 6, 0, 0]),
-            (aioli_armv7em_add_columns as *const (), [sums, 4, rows + 1, 16, 7, 2]),
-            (aioli_armv7em_slices as *const (), [rows, context, sums, 0, 0, 0]),
+        let kernels: [(*const (), [usize; 8]); 8] = [
+            (aioli_armv7em_aes_rounds as *const (), [table, context, sums, 3, 250, 77, 0, 0]),
+            (aioli_armv7em_look_up_1 as *const (), [sums, rows, rows + 13, table, 3, 0, 0, 0]),
+            (aioli_armv7em_look_up_2 as *const (), [sums, rows, rows + 14, table, 3, 0, 0, 0]),
+            (aioli_armv7em_double_table as *const (), [table, 16, 5, 6, 0, 0, 0, 0]),
+            (aioli_armv7em_add_columns as *const (), [sums, 4, rows + 1, 16, 7, 2, 0, 0]),
+            (aioli_armv7em_slices as *const (), [rows, context, sums, 0, 0, 0, 0, 0]),
+            // Its coefficients are what the next one takes.
+            (aioli_armv7em_pivot_row as *const (), [table, rows, context, table + 3, 2, 4, 5, 0]),
+            (aioli_armv7em_eliminate as *const (), [table, context, sums, 5, 0, 0, 0, 0]),
         ];
         let planted = [
             (aioli_planted_core as *const (), 1 << 3),
             (aioli_planted_float as *const (), 1 << 12),
             (aioli_planted_stack as *const (), 1 << 24),
+            (aioli_planted_alignment as *const (), 1 << 24 | 1 << 25),
+            // It calls with a misaligned stack, but what it calls changes r7, too.
+            (aioli_planted_call as *const (), 1 << 3),
         ];
         let mut values = [0; 24];
         values.fill_with(|| random.next());
@@ -60,7 +70,7 @@ fn abi() -> Result<usize, &'static str> {
         }
         for (function, violation) in planted {
             // SAFETY: what these functions break the stub restores.
-            if unsafe { aioli_check_abi(function, &[0; 6], &values) } != violation {
+            if unsafe { aioli_check_abi(function, &[0; 8], &values) } != violation {
                 return Err("a planted violation of the calling convention was not found");
             }
             checked += 1;
