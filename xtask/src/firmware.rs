@@ -45,7 +45,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
             Err(outcome) => outcome,
         };
     }
-    match measure(options) {
+    match clippy().and_then(|()| measure(options)) {
         Ok(operations) => judge(options, &operations),
         Err(outcome) => outcome,
     }
@@ -73,11 +73,29 @@ fn judge(options: &Options, operations: &[Operation]) -> Outcome {
 /// Builds the firmware; returns where the image is.
 fn build() -> Result<String, Outcome> {
     available()?;
-    // In the firmware's directory, where its configuration is; and not with the flags meant for this machine.
-    let mut build = Command::new("cargo");
-    build.args(["build", "--release", "--locked", "--features", "mps2-an386"]).current_dir(FIRMWARE);
-    passed(steps::run(build.env_remove("RUSTFLAGS").env_remove("CARGO_TARGET_DIR")))?;
+    passed(cargo(FIRMWARE, &["build", "--release", "--locked", "--features", "mps2-an386"]))?;
     Ok(format!("{FIRMWARE}/target/thumbv7em-none-eabihf/release/aioli-cortex-m4"))
+}
+
+/// Clippy, warnings denied, on what is compiled for no other target: the firmware for both boards, and the backend.
+fn clippy() -> Result<(), Outcome> {
+    available()?;
+    const DENY: [&str; 3] = ["--", "-D", "warnings"];
+    for board in ["mps2-an386", "stm32l4r5"] {
+        passed(cargo(FIRMWARE, &[&["clippy", "--release", "--locked", "--features", board], &DENY[..]].concat()))?;
+    }
+    let library = ["clippy", "-p", "aioli", "--target", TARGET, "--no-default-features"];
+    for features in [&[][..], &["--features", "alloc"]] {
+        passed(cargo(".", &[&library, features, &DENY].concat()))?;
+    }
+    Ok(())
+}
+
+/// Runs cargo in a directory, whose configuration it takes, and not with the flags meant for this machine.
+fn cargo(directory: &str, arguments: &[&str]) -> Outcome {
+    let mut cargo = Command::new("cargo");
+    cargo.args(arguments).current_dir(directory);
+    steps::run(cargo.env_remove("RUSTFLAGS").env_remove("CARGO_TARGET_DIR"))
 }
 
 fn measure(options: &Options) -> Result<Vec<Operation>, Outcome> {

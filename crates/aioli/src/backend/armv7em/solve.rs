@@ -42,7 +42,7 @@ pub(super) fn solve(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
 
         // The slot, and the first row not done whose entry is not zero.
         let (mut pivot, mut still_looking) = (0, u64::MAX);
-        let mut before = undone[live.start.saturating_sub(1)] >> 60 & if live.start > 0 { 15 } else { 0 };
+        let mut before = live.start.checked_sub(1).map_or(0, |w| undone[w] >> 60);
         for w in live.clone() {
             let slot = undone[w] & !(undone[w] << 4 | before);
             before = undone[w] >> 60;
