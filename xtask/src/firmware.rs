@@ -3,6 +3,7 @@
 mod counts;
 mod leaves;
 mod table;
+mod trace;
 
 use crate::steps::{self, Outcome};
 use counts::Counts;
@@ -117,18 +118,26 @@ fn measure(options: &Options) -> Result<Vec<Operation>, Outcome> {
     if !checks.status.success() || !checked.starts_with("checked=") {
         return Err(Outcome::Failed("the checks of the backend on the device".into()));
     }
+    let run_counted = |arguments: &[&str]| {
+        let output = run_image(&image, arguments, Some(&format!("{},out={}", plugin.display(), counted.display())))?;
+        let counts = String::from_utf8_lossy(&read(&counted)?).into_owned();
+        let counts = Counts::parse_all(&counts, &read(Path::new(&image))?).map_err(Outcome::Failed)?;
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        match output.status.success() {
+            true => Ok((printed, counts)),
+            false => Err(Outcome::Failed(format!("the firmware ended with {}: {printed}", output.status))),
+        }
+    };
+    let (printed, counts) = run_counted(&["trace"])?;
+    let (operations, secrets) = trace::compare(&printed, &counts).map_err(Outcome::Failed)?;
+    println!("operations that branch alike and touch the same addresses with {secrets} secrets each: {operations}");
     let arguments: Vec<&str> =
         options.set.iter().map(|set| &**set).chain(options.portable.then_some("portable")).collect();
-    let plugin = format!("{},out={}", plugin.display(), counted.display());
-    let output = run_image(&image, &arguments, Some(&plugin))?;
-    let printed = String::from_utf8_lossy(&output.stdout);
+    let (printed, counts) = run_counted(&arguments)?;
     let expected = if options.set.is_empty() { 8 } else { options.set.len() };
-    if !output.status.success() || !printed.lines().any(|line| line == format!("done sets={expected}")) {
-        print!("{printed}");
-        return Err(Outcome::Failed(format!("the firmware did not finish {expected} sets: {}", output.status)));
+    if !printed.lines().any(|line| line == format!("done sets={expected}")) {
+        return Err(Outcome::Failed(format!("the firmware did not finish {expected} sets: {printed}")));
     }
-    let counts = String::from_utf8_lossy(&read(&counted)?).into_owned();
-    let counts = Counts::parse_all(&counts, &read(Path::new(&image))?).map_err(Outcome::Failed)?;
     table::join(&printed, counts).map_err(Outcome::Failed)
 }
 

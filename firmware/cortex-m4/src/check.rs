@@ -1,6 +1,7 @@
 //! Checks that only the device can make: kernels in assembly keep the calling convention, and the backend computes what
 //! the portable one does, which the library's tests compare with definitions.
 
+use crate::random::Random;
 use aioli::backend::{Armv7em, Backend, Portable};
 use aioli::packed::{Coefficients, Rows};
 use aioli::stream::StreamPart;
@@ -30,7 +31,7 @@ unsafe extern "C" {
 }
 
 fn abi() -> Result<usize, &'static str> {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let mut memory = [0u32; 1024];
     let mut checked = 0;
     for _ in 0..20 {
@@ -81,7 +82,7 @@ fn abi() -> Result<usize, &'static str> {
 
 /// Left products of many shapes, public and secret, on both backends.
 fn products(b: Armv7em) -> Result<usize, &'static str> {
-    let (mut random, mut checked) = (Random(2), 0);
+    let (mut random, mut checked) = (Random::new(2), 0);
     let (mut operand, mut x) = ([0; 8192], [0; 24 * 48]);
     for row_bytes in [1, 2, 3, 15, 16, 17, 39, 63, 64, 65, 66, 67, 100, 127, 224, 225, 240] {
         for rows in [1, 2, 7, 8, 9, 11, 16, 17, 18, 24] {
@@ -116,7 +117,7 @@ fn products(b: Armv7em) -> Result<usize, &'static str> {
 
 /// Left products with parts of a stream, with windows that have room for few columns and for all.
 fn streams(b: Armv7em) -> Result<usize, &'static str> {
-    let (mut random, mut checked) = (Random(3), 0);
+    let (mut random, mut checked) = (Random::new(3), 0);
     let mut x = [0; 24 * 30];
     let mut window = [0; 24 << 10];
     for (row_bytes, step, count) in
@@ -149,7 +150,7 @@ fn streams(b: Armv7em) -> Result<usize, &'static str> {
 }
 
 fn aes(b: Armv7em) -> Result<usize, &'static str> {
-    let (mut random, mut checked) = (Random(4), 0);
+    let (mut random, mut checked) = (Random::new(4), 0);
     let [mut key, mut iv] = [[0; 16]; 2];
     for length in (0..70).chain([255, 256, 1000, 4100, 9999]) {
         for first in [0, 1, 255, 256, 0xff_ffff, u32::MAX - 2] {
@@ -169,11 +170,11 @@ fn aes(b: Armv7em) -> Result<usize, &'static str> {
 
 /// Linear systems of all sets, full and rank-deficient, with pivots in any order.
 fn systems(b: Armv7em) -> Result<usize, &'static str> {
-    let (mut random, mut checked, mut solved) = (Random(5), 0, [0; 2]);
+    let (mut random, mut checked, mut solved) = (Random::new(5), 0, [0; 2]);
     let mut matrix = [[0; 145]; 142];
     let [mut expected, mut columns] = [[0; 145 * 71]; 2];
     let [mut expected_x, mut x] = [[0; 144]; 2];
-    for (m, unknowns) in [(78, 80), (78, 81), (64, 68), (64, 72), (108, 110), (142, 144), (12, 5), (2, 16)] {
+    for (m, unknowns) in [(80, 80), (64, 65), (108, 110), (142, 144), (78, 80), (64, 68), (12, 5), (2, 16)] {
         for round in 0..40 {
             let matrix = &mut matrix[..m];
             for row in matrix.iter_mut() {
@@ -220,26 +221,4 @@ fn systems(b: Armv7em) -> Result<usize, &'static str> {
         return Err("linear systems of one kind alone");
     }
     Ok(checked)
-}
-
-/// A generator for tests: xorshift, 32 bits.
-struct Random(u32);
-
-impl Random {
-    fn next(&mut self) -> u32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 17;
-        self.0 ^= self.0 << 5;
-        self.0.wrapping_mul(0x9e37_79b9)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        self.next() as usize % end
-    }
-
-    fn fill(&mut self, bytes: &mut [u8]) {
-        for chunk in bytes.chunks_mut(4) {
-            chunk.copy_from_slice(&self.next().to_le_bytes()[..chunk.len()]);
-        }
-    }
 }
