@@ -46,6 +46,8 @@ impl Armv7em {
 impl Backend for Armv7em {
     const NAME: &'static str = "armv7em";
 
+    const REGISTER: usize = 4;
+
     fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
         assert!(x.rows() <= MAX_ROWS && x.columns() == rows.count(), "shape of a left product");
         if !rows.is_public() || !tables::left_product_of_rows(x, rows, out, stride) {

@@ -16,7 +16,8 @@ use crate::gf16;
 use crate::memory::wipe;
 use crate::solve::nibble_mask;
 
-/// [`Backend::solve`](crate::backend::Backend::solve).
+/// [`Backend::solve`](crate::backend::Backend::solve). Not inlined: its stack is not there while others run.
+#[inline(never)]
 pub(super) fn solve(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
     let (n, pairs) = (x.len(), m.div_ceil(16));
     assert!(pairs <= PAIRS && n <= UNKNOWNS && packed.len() == (n + 1) * m / 2, "shape of a linear system");
