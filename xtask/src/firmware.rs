@@ -1,7 +1,9 @@
 //! MAYO on a Cortex-M4 under QEMU: builds `firmware/cortex-m4`, runs it, counts what it executes, prints the table.
 
 mod counts;
+mod leaves;
 mod table;
+mod trace;
 
 use crate::steps::{self, Outcome};
 use counts::Counts;
@@ -44,7 +46,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
             Err(outcome) => outcome,
         };
     }
-    match measure(options) {
+    match clippy().and_then(|()| measure(options)) {
         Ok(operations) => judge(options, &operations),
         Err(outcome) => outcome,
     }
@@ -72,15 +74,35 @@ fn judge(options: &Options, operations: &[Operation]) -> Outcome {
 /// Builds the firmware; returns where the image is.
 fn build() -> Result<String, Outcome> {
     available()?;
-    // In the firmware's directory, where its configuration is; and not with the flags meant for this machine.
-    let mut build = Command::new("cargo");
-    build.args(["build", "--release", "--locked", "--features", "mps2-an386"]).current_dir(FIRMWARE);
-    passed(steps::run(build.env_remove("RUSTFLAGS").env_remove("CARGO_TARGET_DIR")))?;
+    passed(cargo(FIRMWARE, &["build", "--release", "--locked", "--features", "mps2-an386"]))?;
     Ok(format!("{FIRMWARE}/target/thumbv7em-none-eabihf/release/aioli-cortex-m4"))
+}
+
+/// Clippy, warnings denied, on what is compiled for no other target: the firmware for both boards, and the backend.
+fn clippy() -> Result<(), Outcome> {
+    available()?;
+    const DENY: [&str; 3] = ["--", "-D", "warnings"];
+    for board in ["mps2-an386", "stm32l4r5"] {
+        passed(cargo(FIRMWARE, &[&["clippy", "--release", "--locked", "--features", board], &DENY[..]].concat()))?;
+    }
+    let library = ["clippy", "-p", "aioli", "--target", TARGET, "--no-default-features"];
+    for features in [&[][..], &["--features", "alloc"]] {
+        passed(cargo(".", &[&library, features, &DENY].concat()))?;
+    }
+    Ok(())
+}
+
+/// Runs cargo in a directory, whose configuration it takes, and not with the flags meant for this machine.
+fn cargo(directory: &str, arguments: &[&str]) -> Outcome {
+    let mut cargo = Command::new("cargo");
+    cargo.args(arguments).current_dir(directory);
+    steps::run(cargo.env_remove("RUSTFLAGS").env_remove("CARGO_TARGET_DIR"))
 }
 
 fn measure(options: &Options) -> Result<Vec<Operation>, Outcome> {
     available()?;
+    let read =
+        |path: &Path| std::fs::read(path).map_err(|error| Outcome::Failed(format!("{}: {error}", path.display())));
     let built = Path::new("target/firmware");
     std::fs::create_dir_all(built).map_err(|error| Outcome::Failed(format!("{}: {error}", built.display())))?;
     let (plugin, counted) = (built.join("counter.so"), built.join("counts.txt"));
@@ -88,26 +110,34 @@ fn measure(options: &Options) -> Result<Vec<Operation>, Outcome> {
     compile.args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-fvisibility=hidden", "-o"]);
     passed(steps::run(compile.arg(&plugin).arg(format!("{FIRMWARE}/counter/counter.c"))))?;
     let image = build()?;
+    let kernels = leaves::count(&read(Path::new(&image))?).map_err(Outcome::Failed)?;
+    println!("kernels, none of which calls another function: {kernels}");
     let checks = run_image(&image, &["check"], None)?;
     let checked = String::from_utf8_lossy(&checks.stdout).into_owned();
     print!("calling convention, and agreement with the portable backend: {checked}");
     if !checks.status.success() || !checked.starts_with("checked=") {
         return Err(Outcome::Failed("the checks of the backend on the device".into()));
     }
+    let run_counted = |arguments: &[&str]| {
+        let output = run_image(&image, arguments, Some(&format!("{},out={}", plugin.display(), counted.display())))?;
+        let counts = String::from_utf8_lossy(&read(&counted)?).into_owned();
+        let counts = Counts::parse_all(&counts, &read(Path::new(&image))?).map_err(Outcome::Failed)?;
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        match output.status.success() {
+            true => Ok((printed, counts)),
+            false => Err(Outcome::Failed(format!("the firmware ended with {}: {printed}", output.status))),
+        }
+    };
+    let (printed, counts) = run_counted(&["trace"])?;
+    let (operations, secrets) = trace::compare(&printed, &counts).map_err(Outcome::Failed)?;
+    println!("operations that branch alike and touch the same addresses with {secrets} secrets each: {operations}");
     let arguments: Vec<&str> =
         options.set.iter().map(|set| &**set).chain(options.portable.then_some("portable")).collect();
-    let plugin = format!("{},out={}", plugin.display(), counted.display());
-    let output = run_image(&image, &arguments, Some(&plugin))?;
-    let printed = String::from_utf8_lossy(&output.stdout);
-    let read =
-        |path: &Path| std::fs::read(path).map_err(|error| Outcome::Failed(format!("{}: {error}", path.display())));
+    let (printed, counts) = run_counted(&arguments)?;
     let expected = if options.set.is_empty() { 8 } else { options.set.len() };
-    if !output.status.success() || !printed.lines().any(|line| line == format!("done sets={expected}")) {
-        print!("{printed}");
-        return Err(Outcome::Failed(format!("the firmware did not finish {expected} sets: {}", output.status)));
+    if !printed.lines().any(|line| line == format!("done sets={expected}")) {
+        return Err(Outcome::Failed(format!("the firmware did not finish {expected} sets: {printed}")));
     }
-    let counts = String::from_utf8_lossy(&read(&counted)?).into_owned();
-    let counts = Counts::parse_all(&counts, &read(Path::new(&image))?).map_err(Outcome::Failed)?;
     table::join(&printed, counts).map_err(Outcome::Failed)
 }
 

@@ -174,12 +174,16 @@ fn into_column<P: ParameterSet>((to, columns): (&mut [u8], usize), j: usize, row
 
 /// Adds `from` onto `to`; both have the same length.
 ///
-/// In vectors, then in ever smaller words: compilers leave a loop over bytes of 39 or 71 of them as it is.
+/// In vectors, then in ever smaller words: compilers leave a loop over bytes of 39 or 71 of them as it is. They take a
+/// vector for so many bytes where there are none, so not on machines of 32 bits.
 #[inline(always)]
 pub(crate) fn add(to: &mut [u8], from: &[u8]) {
     debug_assert_eq!(to.len(), from.len());
-    let (to, from) = add_chunks(to, from, |to: &mut [u8; 64], from| *to = core::array::from_fn(|i| to[i] ^ from[i]));
-    let (to, from) = add_chunks(to, from, |to: &mut [u8; 16], from| *to = core::array::from_fn(|i| to[i] ^ from[i]));
+    let (mut to, mut from) = (to, from);
+    if cfg!(target_pointer_width = "64") {
+        (to, from) = add_chunks(to, from, |to: &mut [u8; 64], from| *to = core::array::from_fn(|i| to[i] ^ from[i]));
+        (to, from) = add_chunks(to, from, |to: &mut [u8; 16], from| *to = core::array::from_fn(|i| to[i] ^ from[i]));
+    }
     let (to, from) = add_chunks(to, from, |to, from| {
         *to = (u64::from_ne_bytes(*to) ^ u64::from_ne_bytes(*from)).to_ne_bytes();
     });

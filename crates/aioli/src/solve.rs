@@ -83,7 +83,7 @@ fn load<const W: usize>(bytes: &[u8]) -> Words<W> {
 }
 
 /// All ones in the lowest `count` nibbles, or in all of them.
-const fn nibble_mask(count: usize) -> u64 {
+pub(crate) const fn nibble_mask(count: usize) -> u64 {
     if count >= 16 { u64::MAX } else { (1 << (4 * count)) - 1 }
 }
 

@@ -7,6 +7,7 @@
 
 use crate::backend::Backend;
 use crate::memory::wipe;
+use crate::packed;
 use crate::params::ParameterSet;
 
 /// An m-vector ready to be multiplied by powers of z: itself, and z times it, each in the middle of zeros.
@@ -45,7 +46,12 @@ impl Sum {
     fn add<P: ParameterSet, B: Backend>(&mut self, vector: &Shifts, exponent: u8) {
         let (bytes, odd) = (usize::from(exponent / 2), usize::from(exponent % 2));
         let shifted = &vector.0[odd][PAD - bytes..][..wide::<P, B>()];
-        for (sum, byte) in self.0[..wide::<P, B>()].iter_mut().zip(shifted) {
+        let sum = &mut self.0[..wide::<P, B>()];
+        if B::REGISTER < 8 {
+            // Without vectors, by words: of bytes a compiler makes none.
+            return packed::add(sum, shifted);
+        }
+        for (sum, byte) in sum.iter_mut().zip(shifted) {
             *sum ^= byte;
         }
     }
@@ -216,7 +222,7 @@ mod tests {
     fn powers_of_z_are_repeated_multiplications<P: ParameterSet, B: Backend>() {
         let mut expected: Vec<u8> = (0..P::M).map(|i| (i * 7 + i / 5 + 3) as u8 % 16).collect();
         let mut packed = vec![0; P::M_BYTES];
-        crate::packed::encode(&expected, &mut packed);
+        packed::encode(&expected, &mut packed);
         let mut vector = Shifts::ZERO;
         Shifts::set::<P, B>(core::slice::from_mut(&mut vector), [packed.as_slice()].into_iter());
         for exponent in 0..=P::MAX_EXPONENT {
@@ -225,7 +231,7 @@ mod tests {
             let mut reduced = vec![0; P::M_BYTES];
             sum.reduce::<P, B>(&mut reduced);
             let mut elements = vec![0; P::M];
-            crate::packed::decode(&reduced, &mut elements);
+            packed::decode(&reduced, &mut elements);
             assert_eq!(elements, expected, "z^{exponent}");
             times_z::<P>(&mut expected);
         }

@@ -3,12 +3,16 @@
  * The marks are hints that do nothing: `dbg #1` begins an operation and `dbg #2` ends it. At each end the plugin writes
  * to its output file
  *
- *     operation TAKEN                                      taken branches in all
+ *     operation TAKEN TRACE                                taken branches in all; see below
  *     ADDRESS SIZE ENCODING EXECUTIONS LOADS STORES        one line for each instruction that was executed
  *
  * where loads and stores are words (or bytes) accessed, so that an `ldm` of four registers has four for each execution,
  * and ENCODING is the instruction's halfwords in hexadecimal, the first one first. Whoever reads the file attributes
  * them to functions and classes.
+ *
+ * TRACE is a hash, in hexadecimal, of all taken branches (from where and to where) and all accesses to memory (by which
+ * instruction, at which address, load or store) in their order: the same for two runs unless one has gone another way or
+ * touched something else. What a conditional instruction without memory does is not in it.
  *
  * Arguments: out=FILE. Code lies below 4 MiB.
  */
@@ -55,20 +59,25 @@ struct instruction {
 /* By address; code does not change while it runs. */
 static struct instruction instructions[INSTRUCTIONS];
 static FILE *out;
-static uint64_t taken;
+static uint64_t taken, trace;
 /* Where the block that ran last ends. */
 static uint64_t expected;
+
+static void hash(uint64_t value) {
+    trace = (trace ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    trace ^= trace >> 32;
+}
 
 static void begin(unsigned cpu, void *data) {
     (void)cpu, (void)data;
     for (size_t i = 0; i < INSTRUCTIONS; i++)
         instructions[i].executions = instructions[i].loads = instructions[i].stores = 0;
-    taken = 0;
+    taken = trace = 0;
 }
 
 static void end(unsigned cpu, void *data) {
     (void)cpu, (void)data;
-    fprintf(out, "operation %" PRIu64 "\n", taken);
+    fprintf(out, "operation %" PRIu64 " %016" PRIx64 "\n", taken, trace);
     for (size_t i = 0; i < INSTRUCTIONS; i++) {
         const struct instruction *in = &instructions[i];
         if (in->executions)
@@ -80,8 +89,10 @@ static void end(unsigned cpu, void *data) {
 
 /* QEMU 7.2 mixes up reads and writes where a callback asks for one of them. */
 static void access(unsigned cpu, uint32_t info, uint64_t address, void *data) {
-    (void)cpu, (void)address;
+    (void)cpu;
     struct instruction *in = data;
+    hash((uint64_t)(in - instructions));
+    hash(address << 1 | qemu_plugin_mem_is_store(info));
     if (qemu_plugin_mem_is_store(info))
         in->stores++;
     else
@@ -96,7 +107,11 @@ struct block {
 static void enter(unsigned cpu, void *data) {
     (void)cpu;
     const struct block *block = data;
-    taken += block->begin != expected;
+    if (block->begin != expected) {
+        taken++;
+        hash(expected);
+        hash(block->begin);
+    }
     expected = block->end;
 }
 

@@ -1,6 +1,7 @@
 //! Checks that only the device can make: kernels in assembly keep the calling convention, and the backend computes what
 //! the portable one does, which the library's tests compare with definitions.
 
+use crate::random::Random;
 use aioli::backend::{Armv7em, Backend, Portable};
 use aioli::packed::{Coefficients, Rows};
 use aioli::stream::StreamPart;
@@ -9,24 +10,28 @@ core::arch::global_asm!(include_str!("abi.s"), options(raw));
 
 /// Counts what was checked, or says what is wrong.
 pub(crate) fn all(b: Armv7em) -> Result<usize, &'static str> {
-    Ok(abi()? + products(b)? + streams(b)? + aes(b)?)
+    Ok(abi()? + products(b)? + streams(b)? + aes(b)? + systems(b)?)
 }
 
 unsafe extern "C" {
-    fn aioli_check_abi(function: *const (), arguments: &[usize; 6], values: &[u32; 24]) -> u32;
+    fn aioli_check_abi(function: *const (), arguments: &[usize; 8], values: &[u32; 24]) -> u32;
     fn aioli_planted_core();
     fn aioli_planted_float();
     fn aioli_planted_stack();
+    fn aioli_planted_alignment();
+    fn aioli_planted_call();
     fn aioli_armv7em_aes_rounds();
     fn aioli_armv7em_look_up_1();
     fn aioli_armv7em_look_up_2();
     fn aioli_armv7em_double_table();
     fn aioli_armv7em_add_columns();
     fn aioli_armv7em_slices();
+    fn aioli_armv7em_pivot_row();
+    fn aioli_armv7em_eliminate();
 }
 
 fn abi() -> Result<usize, &'static str> {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let mut memory = [0u32; 1024];
     let mut checked = 0;
     for _ in 0..20 {
@@ -36,18 +41,24 @@ fn abi() -> Result<usize, &'static str> {
         for (i, coefficient) in memory[704..707].iter_mut().enumerate() {
             *coefficient = *coefficient & 0xff80_0000 | if i == 2 { 1 << 22 } else { 0 };
         }
-        let kernels: [(*const (), [usize; 6]); 6] = [
-            (aioli_armv7em_aes_rounds as *const (), [table, context, sums, 3, 250, 77]),
-            (aioli_armv7em_look_up_1 as *const (), [sums, rows, rows + 13, table, 3, 0]),
-            (aioli_armv7em_look_up_2 as *const (), [sums, rows, rows + 14, table, 3, 0]),
-            (aioli_armv7em_double_table as *const (), [table, 16, 5, 6, 0, 0]),
-            (aioli_armv7em_add_columns as *const (), [sums, 4, rows + 1, 16, 7, 2]),
-            (aioli_armv7em_slices as *const (), [rows, context, sums, 0, 0, 0]),
+        let kernels: [(*const (), [usize; 8]); 8] = [
+            (aioli_armv7em_aes_rounds as *const (), [table, context, sums, 3, 250, 77, 0, 0]),
+            (aioli_armv7em_look_up_1 as *const (), [sums, rows, rows + 13, table, 3, 0, 0, 0]),
+            (aioli_armv7em_look_up_2 as *const (), [sums, rows, rows + 14, table, 3, 0, 0, 0]),
+            (aioli_armv7em_double_table as *const (), [table, 16, 5, 6, 0, 0, 0, 0]),
+            (aioli_armv7em_add_columns as *const (), [sums, 4, rows + 1, 16, 7, 2, 0, 0]),
+            (aioli_armv7em_slices as *const (), [rows, context, sums, 0, 0, 0, 0, 0]),
+            // Its coefficients are what the next one takes.
+            (aioli_armv7em_pivot_row as *const (), [table, rows, context, table + 3, 2, 4, 5, 0]),
+            (aioli_armv7em_eliminate as *const (), [table, context, sums, 5, 0, 0, 0, 0]),
         ];
         let planted = [
             (aioli_planted_core as *const (), 1 << 3),
             (aioli_planted_float as *const (), 1 << 12),
             (aioli_planted_stack as *const (), 1 << 24),
+            (aioli_planted_alignment as *const (), 1 << 24 | 1 << 25),
+            // It calls with a misaligned stack, but what it calls changes r7, too.
+            (aioli_planted_call as *const (), 1 << 3),
         ];
         let mut values = [0; 24];
         values.fill_with(|| random.next());
@@ -60,7 +71,7 @@ fn abi() -> Result<usize, &'static str> {
         }
         for (function, violation) in planted {
             // SAFETY: what these functions break the stub restores.
-            if unsafe { aioli_check_abi(function, &[0; 6], &values) } != violation {
+            if unsafe { aioli_check_abi(function, &[0; 8], &values) } != violation {
                 return Err("a planted violation of the calling convention was not found");
             }
             checked += 1;
@@ -71,7 +82,7 @@ fn abi() -> Result<usize, &'static str> {
 
 /// Left products of many shapes, public and secret, on both backends.
 fn products(b: Armv7em) -> Result<usize, &'static str> {
-    let (mut random, mut checked) = (Random(2), 0);
+    let (mut random, mut checked) = (Random::new(2), 0);
     let (mut operand, mut x) = ([0; 8192], [0; 24 * 48]);
     for row_bytes in [1, 2, 3, 15, 16, 17, 39, 63, 64, 65, 66, 67, 100, 127, 224, 225, 240] {
         for rows in [1, 2, 7, 8, 9, 11, 16, 17, 18, 24] {
@@ -106,7 +117,7 @@ fn products(b: Armv7em) -> Result<usize, &'static str> {
 
 /// Left products with parts of a stream, with windows that have room for few columns and for all.
 fn streams(b: Armv7em) -> Result<usize, &'static str> {
-    let (mut random, mut checked) = (Random(3), 0);
+    let (mut random, mut checked) = (Random::new(3), 0);
     let mut x = [0; 24 * 30];
     let mut window = [0; 24 << 10];
     for (row_bytes, step, count) in
@@ -139,7 +150,7 @@ fn streams(b: Armv7em) -> Result<usize, &'static str> {
 }
 
 fn aes(b: Armv7em) -> Result<usize, &'static str> {
-    let (mut random, mut checked) = (Random(4), 0);
+    let (mut random, mut checked) = (Random::new(4), 0);
     let [mut key, mut iv] = [[0; 16]; 2];
     for length in (0..70).chain([255, 256, 1000, 4100, 9999]) {
         for first in [0, 1, 255, 256, 0xff_ffff, u32::MAX - 2] {
@@ -157,20 +168,57 @@ fn aes(b: Armv7em) -> Result<usize, &'static str> {
     Ok(checked)
 }
 
-/// A generator for tests: xorshift, 32 bits.
-struct Random(u32);
-
-impl Random {
-    fn next(&mut self) -> u32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 17;
-        self.0 ^= self.0 << 5;
-        self.0.wrapping_mul(0x9e37_79b9)
-    }
-
-    fn fill(&mut self, bytes: &mut [u8]) {
-        for chunk in bytes.chunks_mut(4) {
-            chunk.copy_from_slice(&self.next().to_le_bytes()[..chunk.len()]);
+/// Linear systems of all sets, full and rank-deficient, with pivots in any order.
+fn systems(b: Armv7em) -> Result<usize, &'static str> {
+    let (mut random, mut checked, mut solved) = (Random::new(5), 0, [0; 2]);
+    let mut matrix = [[0; 145]; 142];
+    let [mut expected, mut columns] = [[0; 145 * 71]; 2];
+    let [mut expected_x, mut x] = [[0; 144]; 2];
+    for (m, unknowns) in [(80, 80), (64, 65), (108, 110), (142, 144), (78, 80), (64, 68), (12, 5), (2, 16)] {
+        for round in 0..40 {
+            let matrix = &mut matrix[..m];
+            for row in matrix.iter_mut() {
+                random.fill(row);
+                row.iter_mut().for_each(|element| *element &= 15);
+            }
+            // Columns that depend on those before them.
+            for _ in 0..round % 5 {
+                let column = 1 + random.below(unknowns - 1);
+                let from = random.below(column);
+                matrix.iter_mut().for_each(|row| row[column] = row[from]);
+            }
+            match round % 8 {
+                5 => matrix[random.below(m)] = matrix[random.below(m)],
+                6 => {
+                    let shift = random.below(m);
+                    for (i, row) in matrix.iter_mut().enumerate() {
+                        for (j, element) in row[..unknowns].iter_mut().enumerate() {
+                            *element = if (i + shift) % m == j % m { *element | 1 } else { 0 };
+                        }
+                    }
+                }
+                7 => matrix.iter_mut().skip(random.below(m)).for_each(|row| row[..unknowns / 2].fill(0)),
+                _ => {}
+            }
+            let length = (unknowns + 1) * m / 2;
+            for (c, column) in expected[..length].chunks_exact_mut(m / 2).enumerate() {
+                for (byte, rows) in column.iter_mut().zip(matrix.chunks_exact(2)) {
+                    *byte = rows[0][c] | rows[1][c] << 4;
+                }
+            }
+            columns[..length].copy_from_slice(&expected[..length]);
+            let has_one = Portable::detect().solve(&mut expected[..length], m, &mut expected_x[..unknowns]);
+            if b.solve(&mut columns[..length], m, &mut x[..unknowns]) != has_one
+                || has_one == 1 && x[..unknowns] != expected_x[..unknowns]
+            {
+                return Err("a linear system");
+            }
+            solved[usize::from(has_one)] += 1;
+            checked += 1;
         }
     }
+    if solved.into_iter().any(|systems| systems < 80) {
+        return Err("linear systems of one kind alone");
+    }
+    Ok(checked)
 }

@@ -8,13 +8,15 @@
 mod check;
 mod clock;
 mod kernels;
+mod random;
 mod stack;
+mod trace;
 
 use aioli::backend::{Armv7em, Backend, Portable};
 use aioli::hazmat::in_place;
 use aioli::{Algorithm, MessageDigest, ParameterSet, Signature, round2, with_set};
 use clock::Clock;
-use cortex_m_rt::entry;
+use cortex_m_rt::{ExceptionFrame, entry, exception};
 use cortex_m_semihosting::debug::{EXIT_FAILURE, EXIT_SUCCESS, ExitStatus, exit};
 use cortex_m_semihosting::{hprintln, syscall1};
 
@@ -47,6 +49,12 @@ fn main() -> ! {
             Some(Ok(checked)) => hprintln!("checked={}", checked),
             Some(Err(what)) => fail(what),
             None => fail("no backend to check"),
+        }
+        stop(EXIT_SUCCESS);
+    }
+    if says("trace") {
+        if let Some(b) = Armv7em::detect() {
+            trace::all(b, &mut clock, memory);
         }
         stop(EXIT_SUCCESS);
     }
@@ -160,7 +168,8 @@ fn report<P: ParameterSet, B: Backend>(
 }
 
 /// The arguments that the debugger was given, after the program's name: names of sets (all of them if there are none),
-/// `portable` for that backend, `check` for the checks of the other, `kernels` for its products alone.
+/// `portable` for that backend, `check` for the checks of the other, `trace` for its operations with several secrets,
+/// `kernels` for its products alone.
 fn command_line(line: &mut [u8; 256]) -> &str {
     let mut block = [line.as_mut_ptr() as usize, line.len()];
     // SAFETY: the block describes memory that this function may write to.
@@ -180,6 +189,12 @@ fn stop(status: ExitStatus) -> ! {
 fn fail(why: &str) -> ! {
     hprintln!("failed: {}", why);
     stop(EXIT_FAILURE)
+}
+
+#[exception]
+unsafe fn HardFault(frame: &ExceptionFrame) -> ! {
+    hprintln!("{:?}", frame);
+    fail("a fault of the processor")
 }
 
 #[panic_handler]

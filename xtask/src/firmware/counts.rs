@@ -12,6 +12,8 @@ pub(crate) struct Counts {
     pub(crate) cycles: u64,
     /// Bytes of the functions of which anything was executed.
     pub(crate) code_bytes: u64,
+    /// Where it branched and what it accessed, hashed.
+    pub(crate) trace: String,
     /// By function: instructions and loads.
     pub(crate) functions: BTreeMap<String, (u64, u64)>,
 }
@@ -22,15 +24,16 @@ impl Counts {
         let functions = Functions::of(image)?;
         let mut all = Vec::new();
         for part in text.split("operation ").skip(1) {
-            let (taken, lines) = part.split_once('\n').ok_or("an operation of the counter without lines")?;
+            let (sums, lines) = part.split_once('\n').ok_or("an operation of the counter without lines")?;
+            let (taken, trace) = sums.split_once(' ').ok_or("an operation of the counter without a trace")?;
             let taken = taken.parse().map_err(|_| format!("taken branches: {taken}"))?;
             let lines = lines.lines().map(Line::parse).collect::<Option<Vec<_>>>();
-            all.push(Self::of(taken, &lines.ok_or("a line of the counter that is none")?, &functions)?);
+            all.push(Self::of(taken, trace, &lines.ok_or("a line of the counter that is none")?, &functions)?);
         }
         Ok(all)
     }
 
-    fn of(taken: u64, lines: &[Line], functions: &Functions) -> Result<Self, String> {
+    fn of(taken: u64, trace: &str, lines: &[Line], functions: &Functions) -> Result<Self, String> {
         let mut by_function: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         let mut sizes = BTreeMap::new();
         for line in lines {
@@ -46,6 +49,7 @@ impl Counts {
             loads,
             cycles: cycles(lines, taken),
             code_bytes: sizes.values().sum(),
+            trace: trace.to_owned(),
             functions: by_function,
         })
     }

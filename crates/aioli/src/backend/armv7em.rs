@@ -5,17 +5,32 @@
 //! - Products with P, which is public, by tables of products that its elements address, two rows of P at a time; P is
 //!   expanded for as many columns as the window has room for. (`tables.rs`, `look_up.s`)
 //! - Products of secrets with secrets in bit slices. (`slices.rs`, `slices.s`)
+//! - The linear system by elimination of columns, of which only the rows that can still be in use are touched. (`solve.rs`,
+//!   `pivot_row.s`, `eliminate.s`)
 //!
 //! `build.rs` names the targets that this is for.
 #![allow(unsafe_code, reason = "calls of kernels in assembly")]
 
 mod aes;
 mod slices;
+mod solve;
 mod tables;
 
 use super::{Backend, MAX_ROWS};
 use crate::packed::{Coefficients, Rows};
 use crate::stream::StreamPart;
+
+core::arch::global_asm!(
+    include_str!("armv7em/kernel.s"),
+    include_str!("armv7em/aes_rounds.s"),
+    include_str!("armv7em/columns.s"),
+    include_str!("armv7em/eliminate.s"),
+    include_str!("armv7em/look_up.s"),
+    include_str!("armv7em/pivot_row.s"),
+    include_str!("armv7em/slices.s"),
+    include_str!("armv7em/table.s"),
+    options(raw)
+);
 
 /// Armv7E-M; see the [module](super) for what a token means.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +45,8 @@ impl Armv7em {
 
 impl Backend for Armv7em {
     const NAME: &'static str = "armv7em";
+
+    const REGISTER: usize = 4;
 
     fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
         assert!(x.rows() <= MAX_ROWS && x.columns() == rows.count(), "shape of a left product");
@@ -67,5 +84,9 @@ impl Backend for Armv7em {
             let (_, bytes, _) = unsafe { blocks.align_to::<u8>() };
             chunk.copy_from_slice(&bytes[..chunk.len()]);
         }
+    }
+
+    fn solve(self, columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
+        solve::solve(columns, m, x)
     }
 }

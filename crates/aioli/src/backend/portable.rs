@@ -38,8 +38,8 @@ pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], 
     assert!(x.rows() <= MAX_ROWS && x.columns() == rows.count(), "shape of a left product");
     match x.rows() {
         _ if !rows.is_public() || rows.row_bytes() < TABLE => by_slices(x, rows, out, stride),
-        ..=8 => by_tables::<u32, 1536>(x, rows, out, stride),
-        9..=16 => by_tables::<u64, 1024>(x, rows, out, stride),
+        ..=8 => by_tables::<u32, 3072>(x, rows, out, stride),
+        9..=16 => by_tables::<u64, 2048>(x, rows, out, stride),
         _ => by_tables::<Pair, 1024>(x, rows, out, stride),
     }
 }
@@ -48,50 +48,51 @@ pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], 
 /// two rows, by the coefficients of all rows of X.
 ///
 /// The index is the byte of both elements; the entry has in nibble r the sum of their products with the two
-/// coefficients of row r of X. So a sum of entries is a column of the result, and transpositions turn columns into
-/// rows. The address depends on the operand, which is public; what is secret is in the table. A byte of the operand
-/// costs one look-up, for up to 32 rows of X, and two rows of it one table for every `SPAN` bytes.
+/// coefficients of row r of X. So a sum of entries is a column of the result, and columns become rows in the end. The
+/// address depends on the operand, which is public; what is secret is in the table. A byte of the operand costs one
+/// look-up, for up to 32 rows of X, and two rows of it one table for every `SPAN` bytes.
 ///
 /// A look-up takes 1.75 accesses to memory: the entry, half of a load that brings the indices of two columns, and an
 /// eighth of loading and of storing the sum, which stays in a register for [`GROUP`] tables. Indices are made with
 /// vector instructions, for so few columns that they are still in L1 when they are used.
 fn by_tables<E: Entry, const SPAN: usize>(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
     // For the columns of low and those of high nibbles.
-    let mut sums = [[E::default(); SPAN]; 2];
-    let mut indices = [[[[0; 2]; CHUNK / 2]; GROUP]; 2];
-    let mut tables = [[E::default(); TABLE]; GROUP];
+    let Aligned(sums) = &mut Aligned([[E::default(); SPAN]; 2]);
+    let Aligned(indices) = &mut Aligned([[[[0; RUN]; CHUNK / RUN]; GROUP]; 2]);
+    let Aligned(tables) = &mut Aligned([[E::default(); TABLE]; GROUP]);
     for span in (0..rows.row_bytes()).step_by(SPAN) {
         let end = rows.row_bytes().min(span + SPAN);
-        for sums in &mut sums {
-            sums[..end - span].fill(E::default());
+        if span > 0 {
+            for sums in &mut *sums {
+                sums[..end - span].fill(E::default());
+            }
         }
         let reaching = (0..rows.count()).take_while(|i| i * rows.step() < end).count();
         for first in (0..reaching).step_by(2 * GROUP) {
-            for (i, table) in (first..reaching).step_by(2).zip(&mut tables) {
+            for (i, table) in (first..reaching).step_by(2).zip(&mut *tables) {
                 fill_table(table, x.of_row(i), if i + 1 < reaching { x.of_row(i + 1) } else { &[] });
             }
             let begin = (first * rows.step()).saturating_sub(span);
-            for begin in (span + begin / 2 * 2..end).step_by(CHUNK) {
+            for begin in (span + begin / RUN * RUN..end).step_by(CHUNK) {
                 let end = end.min(begin + CHUNK);
                 // What row i has in the chunk: up to its end, if anything.
                 let part = |i: usize| match i * rows.step() {
                     start if i < reaching && start < end => &rows.row(i)[begin.max(start) - start..end - start],
                     _ => &[],
                 };
-                let [low, high] = &mut indices;
+                let [low, high] = &mut *indices;
                 let mut begins = [0; GROUP];
                 for (g, ((low, high), begins)) in low.iter_mut().zip(high).zip(&mut begins).enumerate() {
                     let (low, high) = (&mut low.as_flattened_mut()[..end - begin], high.as_flattened_mut());
-                    *begins = pair_up(low, high, part(first + 2 * g), part(first + 2 * g + 1)) / 2;
+                    *begins = pair_up(low, high, part(first + 2 * g), part(first + 2 * g + 1)) / RUN;
                 }
-                for (sums, indices) in sums.iter_mut().zip(&indices) {
+                for (sums, indices) in sums.iter_mut().zip(&*indices) {
                     let sums = &mut sums[begin - span..].as_chunks_mut().0;
-                    let pairs = (end - begin).div_ceil(2);
-                    add_looked_up(&mut sums[..pairs], indices, &tables, &begins);
+                    add_looked_up(&mut sums[..(end - begin).div_ceil(RUN)], indices, tables, &begins);
                 }
             }
         }
-        add_columns(&sums, x.rows(), end - span, &mut out[span..], stride);
+        add_columns(sums, x.rows(), end - span, &mut out[span..], stride);
     }
     crate::memory::wipe(sums.as_flattened_mut());
     crate::memory::wipe(tables.as_flattened_mut());
@@ -102,16 +103,20 @@ fn by_tables<E: Entry, const SPAN: usize>(x: Coefficients<'_>, rows: Rows<'_>, o
 fn pair_up(low: &mut [u8], high: &mut [u8], a: &[u8], b: &[u8]) -> usize {
     let begin = low.len() - a.len();
     let high = &mut high[..low.len()];
-    low[begin / 2 * 2..begin].fill(0);
-    high[begin / 2 * 2..begin].fill(0);
+    for column in begin / RUN * RUN..begin {
+        (low[column], high[column]) = (0, 0);
+    }
     let (alone, a) = a.split_at(a.len() - b.len());
     let both = begin + alone.len();
-    pair(&mut low[begin..both], &mut high[begin..both], alone, &[0; CHUNK]);
+    if !alone.is_empty() {
+        pair(&mut low[begin..both], &mut high[begin..both], alone, &[0; CHUNK]);
+    }
     pair(&mut low[both..], &mut high[both..], a, b);
     begin
 }
 
-#[inline(always)]
+/// Apart from its callers, whose many variables would else take its registers.
+#[inline(never)]
 fn pair(low: &mut [u8], high: &mut [u8], a: &[u8], b: &[u8]) {
     for (((low, high), a), b) in low.iter_mut().zip(high).zip(a).zip(b) {
         // The high nibble of a for the low one of b.
@@ -121,44 +126,45 @@ fn pair(low: &mut [u8], high: &mut [u8], a: &[u8], b: &[u8]) {
     }
 }
 
-/// Adds to each sum what the tables have for its indices, from the pair of columns on where those of a table begin;
-/// these are in ascending order.
-///
-/// The columns that all tables have are served together, and the triangle before them by halves: nothing is looked up
-/// for columns to the left of a diagonal.
+/// Adds to each sum what the tables have for its indices, from the run of columns on where those of a table begin;
+/// these are in ascending order, so the first tables serve the columns between two of them.
 fn add_looked_up<E: Entry>(
-    sums: &mut [[E; 2]],
-    indices: &[[[u8; 2]; CHUNK / 2]],
+    sums: &mut [[E; RUN]],
+    indices: &[[[u8; RUN]; CHUNK / RUN]],
     tables: &[[E; TABLE]],
     begins: &[usize],
 ) {
-    let Some(&begin) = begins.last() else { return };
-    match begins.len() {
-        8 => add_group::<E, 8>(sums, indices, tables, begin),
-        4 => add_group::<E, 4>(sums, indices, tables, begin),
-        2 => add_group::<E, 2>(sums, indices, tables, begin),
-        _ => return add_group::<E, 1>(sums, indices, tables, begin),
-    }
-    let half = begins.len() / 2;
-    for range in [0..half, half..2 * half] {
-        if begins[range.start] < begin {
-            add_looked_up(&mut sums[..begin], &indices[range.clone()], &tables[range.clone()], &begins[range]);
+    let mut end = sums.len();
+    for (n, &begin) in begins.iter().enumerate().rev() {
+        if begin < end {
+            let sums = &mut sums[..end];
+            match n + 1 {
+                1 => add_group::<E, 1>(sums, indices, tables, begin),
+                2 => add_group::<E, 2>(sums, indices, tables, begin),
+                3 => add_group::<E, 3>(sums, indices, tables, begin),
+                4 => add_group::<E, 4>(sums, indices, tables, begin),
+                5 => add_group::<E, 5>(sums, indices, tables, begin),
+                6 => add_group::<E, 6>(sums, indices, tables, begin),
+                7 => add_group::<E, 7>(sums, indices, tables, begin),
+                _ => add_group::<E, GROUP>(sums, indices, tables, begin),
+            }
+            end = begin;
         }
     }
 }
 
 #[inline(never)]
 fn add_group<E: Entry, const N: usize>(
-    sums: &mut [[E; 2]],
-    indices: &[[[u8; 2]; CHUNK / 2]],
+    sums: &mut [[E; RUN]],
+    indices: &[[[u8; RUN]; CHUNK / RUN]],
     tables: &[[E; TABLE]],
     begin: usize,
 ) {
     let (Some(indices), Some(tables)) = (indices.first_chunk::<N>(), tables.first_chunk::<N>()) else { return };
-    for (j, sums) in (begin..CHUNK / 2).zip(&mut sums[begin..]) {
+    for (j, sums) in (begin..CHUNK / RUN).zip(&mut sums[begin..]) {
         let mut sum = *sums;
         for (indices, table) in indices.iter().zip(tables) {
-            // Two indices by one load.
+            // All indices by one load.
             let index = usize::from(u16::from_le_bytes(indices[j]));
             sum = [sum[0] ^ table[index & 0xff], sum[1] ^ table[index >> 8]];
         }
@@ -189,9 +195,8 @@ fn fill_table<E: Entry>(table: &mut [E; TABLE], x_a: &[u8], x_b: &[u8]) {
 
 /// Adds to `rows` rows of `out` the columns of low and of high nibbles, `width` bytes a row.
 ///
-/// Of eight rows and twice eight columns at a time: a lane of the words has the nibbles of eight columns. The words of
-/// several such blocks are written before the first is transposed: a vector that is loaded right after its halves were
-/// stored has to wait for them to reach the cache.
+/// Of eight rows at a time: from the words of a column of low and of one of high nibbles come those of the bytes of rows
+/// of even and of odd number, and byte by byte of these the rows.
 #[inline(never)]
 fn add_columns<E: Entry, const SPAN: usize>(
     [low, high]: &[[E; SPAN]; 2],
@@ -200,60 +205,30 @@ fn add_columns<E: Entry, const SPAN: usize>(
     out: &mut [u8],
     stride: usize,
 ) {
-    let mut blocks = [[[0; 2]; 8]; 8];
-    let (low, high) = (low.as_chunks::<128>().0, high.as_chunks::<128>().0);
-    for ((column, low), high) in (0..width).step_by(128).zip(low).zip(high) {
-        let blocks = &mut blocks[..(width - column).div_ceil(16).min(8)];
+    let mut words = [[0; BLOCK]; 2];
+    let mut bytes = [0; BLOCK];
+    let (low, high) = (low.as_chunks::<BLOCK>().0, high.as_chunks::<BLOCK>().0);
+    for ((column, low), high) in (0..width).step_by(BLOCK).zip(low).zip(high) {
         for first in (0..rows).step_by(8) {
-            let (low, high) = (low.as_chunks::<16>().0, high.as_chunks::<16>().0);
-            for ((words, low), high) in blocks.iter_mut().zip(low).zip(high) {
-                *words = core::array::from_fn(|j| {
-                    [j, j + 8]
-                        .map(|j| u64::from(low[j].nibbles(first / 8)) | u64::from(high[j].nibbles(first / 8)) << 32)
-                });
+            let [even, odd] = &mut words;
+            for (((even, odd), low), high) in even.iter_mut().zip(odd).zip(low).zip(high) {
+                let (low, high) = (low.nibbles(first / 8), high.nibbles(first / 8));
+                // High nibbles of the low column for low nibbles of the high one.
+                let swap = (low >> 4 ^ high) & 0x0f0f_0f0f;
+                *even = low ^ swap << 4;
+                *odd = high ^ swap;
             }
-            for (column, words) in (column..).step_by(16).zip(blocks.iter_mut()) {
-                transpose(words);
-                // Of the rows of even number first.
-                let order = [0, 4, 1, 5, 2, 6, 3, 7].map(|b| words[b]);
-                for (r, bytes) in (first..rows).zip(order) {
-                    let out = &mut out[r * stride + column..];
-                    let bytes = bytes.map(u64::to_le_bytes);
-                    let bytes = bytes.as_flattened();
-                    match out.first_chunk_mut::<16>() {
-                        Some(out) if column + 16 <= width => *out = core::array::from_fn(|i| out[i] ^ bytes[i]),
-                        _ => crate::packed::add(&mut out[..width - column], &bytes[..width - column]),
-                    }
+            for r in first..rows.min(first + 8) {
+                for (byte, word) in bytes.iter_mut().zip(&words[r % 2]) {
+                    *byte = (word >> (8 * (r % 8 / 2))) as u8;
                 }
+                let width = BLOCK.min(width - column);
+                crate::packed::add(&mut out[r * stride + column..][..width], &bytes[..width]);
             }
         }
     }
-}
-
-/// In both lanes, word j having the nibbles of eight rows in a column of low nibbles and of the same in one of high
-/// nibbles: word b becomes row b of their bytes, rows of even number first. In memory, for else compilers take the lanes
-/// apart.
-#[inline(never)]
-fn transpose(words: &mut [[u64; 2]; 8]) {
-    for word in words.as_flattened_mut() {
-        // High nibbles of the low column for low nibbles of the high one.
-        let swap = (*word >> 28 ^ *word) & 0xf0f0_f0f0;
-        *word ^= swap ^ swap << 28;
-    }
-    exchange::<4>(words, 0x0000_0000_ffff_ffff);
-    exchange::<2>(words, 0x0000_ffff_0000_ffff);
-    exchange::<1>(words, 0x00ff_00ff_00ff_00ff);
-}
-
-/// A step of the transposition of eight words of eight bytes.
-#[inline(always)]
-fn exchange<const DISTANCE: usize>(words: &mut [[u64; 2]; 8], mask: u64) {
-    for i in (0..8).filter(|i| i & DISTANCE == 0) {
-        let (a, b) = (words[i], words[i + DISTANCE]);
-        let swap: [u64; 2] = core::array::from_fn(|lane| (a[lane] >> (8 * DISTANCE) ^ b[lane]) & mask);
-        words[i] = core::array::from_fn(|lane| a[lane] ^ swap[lane] << (8 * DISTANCE));
-        words[i + DISTANCE] = core::array::from_fn(|lane| b[lane] ^ swap[lane]);
-    }
+    crate::memory::wipe(words.as_flattened_mut());
+    crate::memory::wipe(&mut bytes);
 }
 
 /// An entry of a table: one nibble for each row of X.
@@ -311,12 +286,21 @@ impl Entry for Pair {
     }
 }
 
+/// At the beginning of a cache line: a vector that straddles two costs more.
+#[repr(align(64))]
+struct Aligned<T>(T);
+
 /// Entries of a table: one for each byte.
 const TABLE: usize = 256;
 /// Tables in use together.
 const GROUP: usize = 8;
-/// Columns whose indices are made together.
-const CHUNK: usize = 256;
+/// Columns whose sums are in registers together.
+const RUN: usize = 2;
+/// Columns whose indices are made together; no power of two, lest the indices of low and of high nibbles, which are
+/// written together, share the low bits of their addresses.
+const CHUNK: usize = 480;
+/// Columns that become rows together.
+const BLOCK: usize = 128;
 
 /// The product by bit slices, for secret operands.
 ///
@@ -330,7 +314,7 @@ fn by_slices(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize)
     let mut sums = [Forms::ZERO; SUMS];
     let mut forms = [[Forms::ZERO; SHARED]; TILES];
     let mut bytes = [[0; TILE]; TILES];
-    let mut masks = [[[0; PLANE]; 2 * SHARED]; 9];
+    let Aligned(masks) = &mut Aligned([[[0; PLANE]; 2 * SHARED]; 9]);
     // The same number of tiles in each pass, but for the last one.
     let tiles = rows.row_bytes().div_ceil(TILE).max(1);
     let passes = tiles.div_ceil(TILES.min(SUMS / x.rows().next_multiple_of(2).max(2)));
@@ -338,7 +322,9 @@ fn by_slices(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize)
     for column in (0..rows.row_bytes()).step_by(tiles * TILE) {
         let end = rows.row_bytes().min(column + tiles * TILE);
         let tiles = (end - column).div_ceil(TILE);
-        sums[..x.rows().next_multiple_of(2) * tiles].fill(Forms::ZERO);
+        if column > 0 {
+            sums[..x.rows().next_multiple_of(2) * tiles].fill(Forms::ZERO);
+        }
         for first in (0..rows.count()).step_by(SHARED) {
             for g in 0..SHARED {
                 let bytes = &mut bytes[..tiles];
@@ -360,8 +346,8 @@ fn by_slices(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize)
                     true => x.of_row(first + n % SHARED)[r + n / SHARED],
                     false => 0,
                 };
-                set_masks(&mut masks, core::array::from_fn(coefficient));
-                add_products(sums, &forms[..tiles], ct::barrier(&masks));
+                set_masks(masks, core::array::from_fn(coefficient));
+                add_products(sums, &forms[..tiles], ct::barrier(masks));
             }
         }
         for (r, sums) in (0..x.rows()).zip(sums.chunks_exact(tiles)) {
@@ -372,7 +358,8 @@ fn by_slices(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize)
             }
         }
     }
-    crate::memory::wipe(sums.as_mut_slice());
+    let used = tiles.min(TILES) * x.rows().next_multiple_of(2);
+    crate::memory::wipe(&mut sums[..used]);
     crate::memory::wipe(forms.as_flattened_mut());
     crate::memory::wipe(bytes.as_flattened_mut());
     crate::memory::wipe(masks.as_flattened_mut());
@@ -476,43 +463,39 @@ const PLANE: usize = 2;
 /// Bytes of a tile, as many as four planes have.
 const TILE: usize = 4 * 8 * PLANE;
 /// The most tiles that are handled together, by the same masks.
-const TILES: usize = 8;
+const TILES: usize = 14;
 /// Sums of the tiles handled together, for all rows of X.
-const SUMS: usize = 4 * MAX_ROWS;
+const SUMS: usize = 7 * MAX_ROWS;
 /// Rows of the operand that are added together.
 const SHARED: usize = 4;
 
 /// AES through RustCrypto, which finds AES-NI, VAES and the Arm extensions by itself.
 ///
-/// Counter blocks are written and encrypted in place, a few KiB at a time so that both passes meet them in L1.
+/// Counter blocks stay in L1. From one run of 256 to the next only what is above the last byte of their numbers changes.
 pub(super) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
-    const CHUNK: usize = 4096;
+    const RUN: usize = 256;
     let cipher = aes::Aes128::new(&Array(*key));
-    let (halves, _) = iv.as_chunks();
-    let [high, low] = [halves[0], halves[1]].map(u64::from_le_bytes);
-    let mut counter = u64::from(first);
-    let mut count = |blocks: &mut [Array<u8, _>]| {
-        let mut blocks = blocks;
-        // As long as only the last byte of the counter changes, no word needs its bytes reversed.
-        while !blocks.is_empty() {
-            let (run, rest) = blocks.split_at_mut(blocks.len().min(256 - counter as usize % 256));
-            let low = low ^ counter.swap_bytes() & !(0xff << 56);
-            for (block, last) in run.iter_mut().zip(counter % 256..) {
-                block.as_chunks_mut().0.copy_from_slice(&[high, low ^ last << 56].map(u64::to_le_bytes));
+    let mut counters = [Array(*iv); RUN];
+    let used = RUN.min(out.len().div_ceil(16));
+    for (i, counter) in counters[..used].iter_mut().enumerate() {
+        counter[15] ^= (first as usize + i) as u8;
+    }
+    let [.., iv_7, b, c, d, e, f, g, h, _] = *iv;
+    let above = u64::from_be_bytes([iv_7, b, c, d, e, f, g, h]);
+    for (run, out) in (u64::from(first) / 256..).zip(out.chunks_mut(16 * RUN)) {
+        let counters = &mut counters[..out.len().div_ceil(16)];
+        let (before, after) = counters.split_at_mut(counters.len().min(RUN - first as usize % RUN));
+        for (counters, number) in [(before, run), (after, run + 1)] {
+            for counter in counters {
+                counter[7..15].copy_from_slice(&(above ^ number).to_be_bytes());
             }
-            counter += run.len() as u64;
-            blocks = rest;
         }
-    };
-    for chunk in out.chunks_mut(CHUNK) {
-        let (blocks, tail) = Array::slice_as_chunks_mut(chunk);
-        count(blocks);
-        cipher.encrypt_blocks(blocks);
-        if !tail.is_empty() {
-            let mut last = [Array::default()];
-            count(&mut last);
-            cipher.encrypt_blocks(&mut last);
-            tail.copy_from_slice(&last[0][..tail.len()]);
+        let (blocks, tail) = Array::slice_as_chunks_mut(out);
+        let (counters, last) = counters.split_at(blocks.len());
+        cipher.encrypt_blocks_b2b(counters, blocks).expect("a counter for each block");
+        if let [mut last] = *last {
+            cipher.encrypt_block(&mut last);
+            tail.copy_from_slice(&last[..tail.len()]);
         }
     }
 }

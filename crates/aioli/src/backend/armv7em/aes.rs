@@ -1,7 +1,5 @@
 //! AES-128 in counter mode by tables, for keys and blocks that are public.
 
-core::arch::global_asm!(include_str!("aes_rounds.s"), options(raw));
-
 /// The stream of a key.
 pub(super) struct Stream {
     /// Of rounds 0 to 2; the others are in the context.

@@ -18,10 +18,6 @@
 @ Everything is public: the table is addressed by the state. Uses s0 to s4. Stack: 36 bytes.
 @ Cost: 420 instructions and 196 loads a block.
 
-    .syntax unified
-    .thumb
-    .fpu    fpv4-sp-d16
-
 table   .req r0
 keys    .req r1
 out     .req r2
@@ -71,11 +67,7 @@ sbox    .req r1
     eor     \to, \to, t0, lsl #24
 .endm
 
-    .section .text.aioli_armv7em_aes_rounds, "ax", %progbits
-    .global aioli_armv7em_aes_rounds
-    .type   aioli_armv7em_aes_rounds, %function
-    .p2align 2
-aioli_armv7em_aes_rounds:
+kernel aioli_armv7em_aes_rounds
     push    {r4-r11, lr}
     ldr     r4, [sp, #36]
     ldr     r5, [sp, #40]
@@ -127,7 +119,7 @@ aioli_armv7em_aes_rounds:
     cmp     out, t0
     bne     0b
     pop     {r4-r11, pc}
-    .size   aioli_armv7em_aes_rounds, . - aioli_armv7em_aes_rounds
+end_kernel aioli_armv7em_aes_rounds
 
     .unreq table
     .unreq keys

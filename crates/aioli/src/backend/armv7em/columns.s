@@ -12,9 +12,6 @@
 @ Nothing is public but the numbers. Stack: 40 bytes.
 @ Cost for 8 entries: 73 instructions and 10 loads, and 7 instructions and 2 loads for each row.
 
-    .syntax unified
-    .thumb
-
 sums    .req r0
 entry   .req r1
 out     .req r2
@@ -48,11 +45,7 @@ count   .req lr
     add     to, to, t
 .endm
 
-    .section .text.aioli_armv7em_add_columns, "ax", %progbits
-    .global aioli_armv7em_add_columns
-    .type   aioli_armv7em_add_columns, %function
-    .p2align 2
-aioli_armv7em_add_columns:
+kernel aioli_armv7em_add_columns
     push    {r3, r4-r11, lr}
 0:
     ldr     r4, [sums]
@@ -100,7 +93,7 @@ aioli_armv7em_add_columns:
     str     t, [sp, #44]
     bne     0b
     pop     {r3, r4-r11, pc}
-    .size   aioli_armv7em_add_columns, . - aioli_armv7em_add_columns
+end_kernel aioli_armv7em_add_columns
 
     .unreq sums
     .unreq entry

@@ -13,9 +13,6 @@
 @ Public: row_a and row_b, which address the table. Secret: the table and the sums. Stack: 36 bytes.
 @ Cost for 8 elements of both rows: 38 instructions and 18 loads with one word, 58 and 34 with two.
 
-    .syntax unified
-    .thumb
-
 sums    .req r0
 row_a   .req r1
 row_b   .req r2
@@ -39,11 +36,7 @@ words   .req lr
     orr     high, t1, t0, lsr #4
 .endm
 
-    .section .text.aioli_armv7em_look_up_1, "ax", %progbits
-    .global aioli_armv7em_look_up_1
-    .type   aioli_armv7em_look_up_1, %function
-    .p2align 2
-aioli_armv7em_look_up_1:
+kernel aioli_armv7em_look_up_1
     push    {r4-r11, lr}
     ldr     words, [sp, #36]
 0:
@@ -79,7 +72,7 @@ aioli_armv7em_look_up_1:
     subs    words, words, #1
     bne     0b
     pop     {r4-r11, pc}
-    .size   aioli_armv7em_look_up_1, . - aioli_armv7em_look_up_1
+end_kernel aioli_armv7em_look_up_1
 
 @ Two entries of two words, by the index in byte `shift / 8` of low and high.
 .macro pair shift
@@ -97,11 +90,7 @@ aioli_armv7em_look_up_1:
     stmia   sums!, {r8-r11}
 .endm
 
-    .section .text.aioli_armv7em_look_up_2, "ax", %progbits
-    .global aioli_armv7em_look_up_2
-    .type   aioli_armv7em_look_up_2, %function
-    .p2align 2
-aioli_armv7em_look_up_2:
+kernel aioli_armv7em_look_up_2
     push    {r4-r11, lr}
     ldr     words, [sp, #36]
     add     second, table, #4
@@ -114,7 +103,7 @@ aioli_armv7em_look_up_2:
     subs    words, words, #1
     bne     0b
     pop     {r4-r11, pc}
-    .size   aioli_armv7em_look_up_2, . - aioli_armv7em_look_up_2
+end_kernel aioli_armv7em_look_up_2
 
     .unreq sums
     .unreq row_a

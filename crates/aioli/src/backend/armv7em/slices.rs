@@ -10,8 +10,6 @@ use crate::ct;
 use crate::memory::wipe;
 use crate::packed::{Coefficients, Rows};
 
-core::arch::global_asm!(include_str!("slices.s"), options(raw));
-
 /// `out += X R`, whatever is secret.
 pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
     let mut coefficients = [[0; TOGETHER]; MAX_ROWS];
@@ -28,8 +26,12 @@ pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], 
         let begin = first * rows.step();
         for column in (begin..rows.row_bytes()).step_by(TILE) {
             let width = TILE.min(rows.row_bytes() - column);
-            for (i, forms) in forms[..together].iter_mut().enumerate() {
-                *forms = forms_of(transpose_bits(load(rows.row(first + i), column, (first + i) * rows.step(), width)));
+            // The first row and where it begins; each next one follows in memory, and begins later.
+            let (mut following, mut begin) = (&rows.bytes()[rows.offset(first)..], begin);
+            for forms in &mut forms[..together] {
+                let (row, after) = following.split_at(rows.row_bytes() - begin);
+                *forms = forms_of(transpose_bits(load(row, column, begin, width)));
+                (following, begin) = (after, begin + rows.step());
             }
             for (r, coefficients) in coefficients[..x.rows()].iter().enumerate() {
                 // SAFETY: there are `together` rows of forms and of coefficients, and only the last of these says so.
@@ -50,7 +52,7 @@ unsafe extern "C" {
 /// Bytes of a tile.
 const TILE: usize = 16;
 /// Rows of the operand that are summed by one call of the kernel.
-const TOGETHER: usize = 32;
+const TOGETHER: usize = 40;
 /// Linear forms.
 const FORMS: usize = 9;
 /// Marks the last row's coefficient.

@@ -10,9 +10,6 @@
 @ Everything is secret but the number of rows: forms are selected by masks. Stack: 40 bytes.
 @ Cost for a row, 32 products of elements: 34 instructions and 10 loads.
 
-    .syntax unified
-    .thumb
-
 forms   .req r0
 coefs   .req r1
 c       .req r2
@@ -30,11 +27,7 @@ t1      .req r12
     eor     \sum1, \sum1, t1
 .endm
 
-    .section .text.aioli_armv7em_slices, "ax", %progbits
-    .global aioli_armv7em_slices
-    .type   aioli_armv7em_slices, %function
-    .p2align 2
-aioli_armv7em_slices:
+kernel aioli_armv7em_slices
     push    {r2, r4-r11, lr}
     mov     r4, #0
     mov     r5, #0
@@ -59,7 +52,7 @@ aioli_armv7em_slices:
     pop     {r2}
     stmia   r2, {r4-r11, lr}
     pop     {r4-r11, pc}
-    .size   aioli_armv7em_slices, . - aioli_armv7em_slices
+end_kernel aioli_armv7em_slices
 
     .unreq forms
     .unreq coefs

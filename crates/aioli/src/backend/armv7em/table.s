@@ -8,20 +8,13 @@
 @
 @ Nothing is public but `known`. Stack: 36 bytes. Cost for 8 words: 12 instructions and 8 loads.
 
-    .syntax unified
-    .thumb
-
 from    .req r0
 known   .req r1
 even    .req r2
 odd     .req r3
 to      .req r12
 
-    .section .text.aioli_armv7em_double_table, "ax", %progbits
-    .global aioli_armv7em_double_table
-    .type   aioli_armv7em_double_table, %function
-    .p2align 2
-aioli_armv7em_double_table:
+kernel aioli_armv7em_double_table
     push    {r4-r11, lr}
     add     to, from, known, lsl #2
 0:
@@ -38,7 +31,7 @@ aioli_armv7em_double_table:
     subs    known, known, #8
     bne     0b
     pop     {r4-r11, pc}
-    .size   aioli_armv7em_double_table, . - aioli_armv7em_double_table
+end_kernel aioli_armv7em_double_table
 
     .unreq from
     .unreq known

@@ -15,10 +15,6 @@ use crate::packed::{Coefficients, Rows};
 use crate::stream::StreamPart;
 use core::ops::Range;
 
-core::arch::global_asm!(include_str!("look_up.s"), options(raw));
-core::arch::global_asm!(include_str!("table.s"), options(raw));
-core::arch::global_asm!(include_str!("columns.s"), options(raw));
-
 /// `out += X R` for the rows of a part of a stream; false if the window is too small for that.
 pub(super) fn left_product_of_stream(
     x: Coefficients<'_>,

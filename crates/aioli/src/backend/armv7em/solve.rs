@@ -1,0 +1,142 @@
+//! The linear system of signing: Gaussian elimination by columns, in constant time.
+//!
+//! Columns stay columns, and operations on rows are additions of multiples of one column to those on its right, as in
+//! [`crate::solve`]. But here rows leave the elimination in their order: after some number of pivots as many rows from
+//! the top are done, and the next one, the slot, becomes the pivot row. If its entry is zero, the first row below whose
+//! entry is not is added to it, and then cleared like all others below the slot. Of a pivot row only its entries to the
+//! right are needed any more. They are kept in the order of the columns that had pivots, and nothing for a column
+//! without one, so that in the end they are an upper triangle, which is solved from below.
+//!
+//! How many pivots there are before a column is secret. But if there are to be m of them, no more than n - m columns have
+//! none, and so the rows before `column - (n - m)` are done and need not be touched, which saves a third. If one of them
+//! is not done all the same, then some row never will be, as each column left takes one at most; and that is the result.
+
+use crate::ct;
+use crate::gf16;
+use crate::memory::wipe;
+use crate::solve::nibble_mask;
+
+/// [`Backend::solve`](crate::backend::Backend::solve). Not inlined: its stack is not there while others run.
+#[inline(never)]
+pub(super) fn solve(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
+    let (n, pairs) = (x.len(), m.div_ceil(16));
+    assert!(pairs <= PAIRS && n <= UNKNOWNS && packed.len() == (n + 1) * m / 2, "shape of a linear system");
+    let spare = n.saturating_sub(m);
+    assert!(spare < 15, "more unknowns than a linear system has");
+
+    // y, and one more to make pairs.
+    let mut columns = [[0; STRIDE]; UNKNOWNS + 2];
+    for (column, bytes) in columns.iter_mut().zip(packed.chunks_exact(m / 2)) {
+        // SAFETY: words may be taken for bytes.
+        let (_, rows, _) = unsafe { column[KEPT..].align_to_mut::<u8>() };
+        rows[..m / 2].copy_from_slice(bytes);
+    }
+    // All ones in the nibbles of the rows not done.
+    let mut undone: [u64; PAIRS] = core::array::from_fn(|w| nibble_mask(m.saturating_sub(16 * w)));
+    let mut pivot_rows = [0; PAIRS];
+    let mut multiples = [[0; 4]; PAIRS];
+    let mut coefficients = [0; UNKNOWNS / 2 + 1];
+    for c in 0..n {
+        let live = c.saturating_sub(spare) / 16..pairs;
+        let (now, later) = columns.split_at_mut(c + 1);
+        let column = &now[c][KEPT..];
+
+        // The slot, and the first row not done whose entry is not zero.
+        let (mut pivot, mut still_looking) = (0, u64::MAX);
+        let mut before = live.start.checked_sub(1).map_or(0, |w| undone[w] >> 60);
+        for w in live.clone() {
+            let slot = undone[w] & !(undone[w] << 4 | before);
+            before = undone[w] >> 60;
+            let candidates = column[w] & undone[w];
+            let nonzero = (candidates | candidates >> 1 | candidates >> 2 | candidates >> 3) & gf16::ONES;
+            let lowest = nonzero & nonzero.wrapping_neg() & still_looking;
+            still_looking &= u64::from(ct::nonzero64(nonzero)).wrapping_sub(1);
+            let lowest = (lowest << 4).wrapping_sub(lowest);
+            pivot |= column[w] & lowest;
+            pivot_rows[w] = slot | lowest;
+            multiples[w][0] = slot;
+        }
+        let found = ct::barrier(!still_looking);
+        let inverse = gf16::inverse(fold(pivot));
+        x[c] = inverse;
+
+        // What is below the slot over the pivot, and nothing if there is none.
+        let masks = ct::barrier(gf16::bit_masks(inverse));
+        for w in live.clone() {
+            let below = undone[w] & !multiples[w][0];
+            let [g, g1, g2, g3] = gf16::multiples(gf16::mul_word(gf16::multiples(column[w]), masks) & below);
+            multiples[w] = [g3, g2, g1, g];
+            undone[w] ^= (undone[w] ^ below) & found;
+            pivot_rows[w] &= found;
+        }
+        let coefficients = &mut coefficients[..(n - c).div_ceil(2)];
+        let (count, shift) = (coefficients.len() as u32, c as u32 % 2 * 4);
+        let (rows, multiples) = (pivot_rows[live.start..].as_ptr(), multiples[live.start..].as_ptr());
+        let first = later[..2 * coefficients.len()].as_mut_ptr().cast::<u64>();
+        // SAFETY: from the first of the later columns on there are 2 * count columns, each with room for the entries of
+        // all unknowns and behind it for `pairs` words, of which those from `live` on are worked on; count and
+        // the length of live are not zero as m is not below c - spare. The kernels are given as many coefficients, masks
+        // and multiples.
+        unsafe {
+            let from_live = first.add(KEPT + live.start);
+            let kept = first.cast::<u8>().add(c / 2);
+            let live = live.len() as u32;
+            aioli_armv7em_pivot_row(from_live, rows, coefficients.as_mut_ptr(), kept, count, shift, live);
+            aioli_armv7em_eliminate(from_live, coefficients.as_ptr(), multiples, live);
+        }
+    }
+    substitute(&mut columns[..n + 1], x);
+    let left_over = undone.into_iter().fold(0, |all, word| all | word);
+    wipe(columns[..n + 2].as_flattened_mut());
+    wipe(&mut undone);
+    wipe(&mut pivot_rows);
+    wipe(multiples.as_flattened_mut());
+    wipe(&mut coefficients);
+    wipe(packed);
+    1 ^ ct::nonzero64(left_over)
+}
+
+/// Solves the triangle that the columns keep, x having the inverses of its diagonal, zero where there is no pivot.
+fn substitute(columns: &mut [[u64; STRIDE]], x: &mut [u8]) {
+    let (columns, y) = columns.split_at_mut(x.len());
+    let y = &mut y[0];
+    for (c, (x, column)) in x.iter_mut().zip(columns).enumerate().rev() {
+        *x = gf16::mul(*x, (y[c / 16] >> (c % 16 * 4) & 15) as u8);
+        let masks = ct::barrier(gf16::bit_masks(*x));
+        // What there is from entry c on does not matter any more.
+        for (y, &word) in y.iter_mut().zip(&column[..c / 16 + 1]) {
+            *y ^= gf16::mul_word(gf16::multiples(word), masks);
+        }
+    }
+}
+
+/// The only nibble that is not zero.
+fn fold(word: u64) -> u8 {
+    let word = word as u32 | (word >> 32) as u32;
+    let word = word | word >> 16;
+    let word = word | word >> 8;
+    ((word | word >> 4) & 15) as u8
+}
+
+unsafe extern "C" {
+    fn aioli_armv7em_pivot_row(
+        columns: *const u64,
+        rows: *const u64,
+        coefficients: *mut u32,
+        kept: *mut u8,
+        count: u32,
+        shift: u32,
+        pairs: u32,
+    );
+    fn aioli_armv7em_eliminate(columns: *mut u64, coefficients: *const u32, multiples: *const [u64; 4], pairs: u32);
+}
+
+/// The most unknowns of any set: k * o of MAYO_5.
+const UNKNOWNS: usize = 144;
+/// The pairs of words, 16 nibbles each, of the largest m.
+const PAIRS: usize = 9;
+/// The pairs of a column before row 0. They and the rows that are done have room for the column's entries in pivot rows:
+/// entry c is written by whole bytes when row c - spare may not be done, 16 - spare elements further on.
+const KEPT: usize = 1;
+/// Pairs from one column to the next, which the kernels know.
+const STRIDE: usize = KEPT + PAIRS;

@@ -1,0 +1,57 @@
+//! Whether operations branch alike and touch the same addresses whatever the secrets are.
+
+use super::counts::Counts;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Compares the runs of each operation; returns how many operations there are, and with how many secrets each. An error if
+/// one depends on its secrets, or if one that does on purpose is not found.
+pub(crate) fn compare(printed: &str, counts: &[Counts]) -> Result<(usize, usize), String> {
+    let traces = counts.iter().map(|counts| &*counts.trace);
+    let names: Vec<&str> = printed.lines().filter_map(|line| line.strip_prefix("trace operation=")).collect();
+    let names: Vec<&str> = names.iter().filter_map(|line| line.split(' ').next()).collect();
+    if names.len() != counts.len() {
+        return Err(format!("{} traces printed, {} counted", names.len(), counts.len()));
+    }
+    judge(names.into_iter().zip(traces))
+}
+
+fn judge<'a>(runs: impl Iterator<Item = (&'a str, &'a str)>) -> Result<(usize, usize), String> {
+    let mut operations: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (name, trace) in runs {
+        operations.entry(name).or_default().push(trace);
+    }
+    let (mut honest, mut planted, mut least) = (0, 0, usize::MAX);
+    for (name, traces) in &operations {
+        let depends = traces.iter().collect::<BTreeSet<_>>().len() > 1;
+        match (name.starts_with(PLANTED), depends) {
+            (true, true) => planted += 1,
+            (true, false) => return Err(format!("{name}: what depends on secrets was not found")),
+            (false, true) => return Err(format!("{name}: branches or addresses depend on secrets")),
+            (false, false) => honest += 1,
+        }
+        least = least.min(traces.len());
+    }
+    if honest == 0 || planted == 0 || least < 2 {
+        return Err(format!("{honest} operations, {planted} planted leaks, each with at least {least} secrets"));
+    }
+    Ok((honest, least))
+}
+
+/// How the names of operations begin that depend on secrets on purpose.
+const PLANTED: &str = "planted/";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_different_trace_is_enough() {
+        let planted = [("planted/a", "1"), ("planted/a", "2")];
+        let judge = |runs: &[(&'static str, &'static str)]| judge(runs.iter().copied().chain(planted));
+        assert_eq!(judge(&[("a", "1"), ("a", "1"), ("b", "2"), ("b", "2")]), Ok((2, 2)));
+        assert!(judge(&[("a", "1"), ("a", "1"), ("a", "2")]).is_err());
+        assert!(judge(&[("a", "1"), ("a", "1"), ("planted/b", "1"), ("planted/b", "1")]).is_err());
+        assert!(judge(&[]).is_err());
+        assert!(judge(&[("a", "1")]).is_err());
+    }
+}
