@@ -67,8 +67,8 @@ fn cargo() -> Command {
     cargo
 }
 
-/// Clippy, and the library's tests on both backends of this target, but for those that are too slow under emulation and do the same
-/// on any processor. Built quickly, as the known answers must come out of any build.
+/// Clippy, and the library's tests on both backends of this target, but for those that are too slow under emulation and
+/// do the same on any processor. Built quickly, as the known answers must come out of any build.
 fn tests() -> Outcome {
     let mut clippy = cargo();
     clippy.args([

@@ -96,7 +96,8 @@ pub trait Backend: Copy + Send + Sync + 'static {
     ///
     /// `columns` holds the columns of A and then y, each `m` elements packed into `m / 2` bytes; it is used as working
     /// memory. Pivots are taken from the left: a column is free exactly if it depends on those before it. `x`
-    /// receives one element a byte for each column of A. When the result is 0, what `x` holds is unspecified.
+    /// receives one element a byte for each column of A. When the result is 0, what `x` holds is unspecified. `m` is
+    /// even and at most 142; A has at most 144 columns and fewer than m + 15.
     ///
     /// Secret: everything but `m` and the lengths; the returned byte, too, is declassified by the caller alone.
     fn solve(self, columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
@@ -116,7 +117,7 @@ pub trait Backend: Copy + Send + Sync + 'static {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// Words of sixteen nibbles, on any machine.
+    /// Tables and bit slices, on any machine.
     Portable,
     /// 64-bit Arm with NEON.
     Neon,

@@ -167,15 +167,15 @@ fn into_column<P: ParameterSet>((to, columns): (&mut [u8], usize), j: usize, row
     for (to, from) in to.by_ref().zip(from.by_ref()) {
         f(&mut to[..P::M_BYTES], from);
     }
-    if let (Some(from), Some(to)) = (from.next(), to.into_remainder().get_mut(..P::M_BYTES)) {
-        f(to, from);
+    if let Some(from) = from.next() {
+        f(&mut to.into_remainder()[..P::M_BYTES], from);
     }
 }
 
 /// Adds `from` onto `to`; both have the same length.
 ///
-/// In vectors, then in ever smaller words: compilers leave a loop over bytes of 39 or 71 of them as it is. They take a
-/// vector for so many bytes where there are none, so not on machines of 32 bits.
+/// In vectors, then in ever smaller words: compilers leave a loop over bytes of 39 or 71 of them as it is. No vectors on
+/// machines of 32 bits: where there are none, such chunks go through the stack.
 #[inline(always)]
 pub(crate) fn add(to: &mut [u8], from: &[u8]) {
     debug_assert_eq!(to.len(), from.len());

@@ -118,10 +118,12 @@ const fn wide<P: ParameterSet, B: Backend>() -> usize {
     (P::M_BYTES + P::MAX_EXPONENT / 2 + 1).next_multiple_of(B::REGISTER)
 }
 
-/// Bytes that z^m and what is above it fold onto, in whole registers. The tail reaches no further than they do themselves.
+/// Bytes that z^m and what is above it fold onto, in whole registers: the tail reaches three nibbles beyond the
+/// coefficients that it multiplies.
 const fn above<P: ParameterSet, B: Backend>() -> usize {
     let bytes = ((P::MAX_EXPONENT + 4).div_ceil(2)).next_multiple_of(B::REGISTER);
-    if bytes < ABOVE { bytes } else { ABOVE }
+    assert!(bytes <= ABOVE);
+    bytes
 }
 
 /// Room for an unreduced sum of any set, and for reading [`ABOVE`] bytes after its m-vector.

@@ -56,7 +56,7 @@ fn run<P: ParameterSet>(kind: Kind, number: u8) {
     count("planted leak", || key.as_ref().iter().filter(|&&byte| black_box(byte) & 1 == 1).for_each(leak));
 }
 
-/// What is signed, and the randomizer in as many zeros as there are.
+/// What is signed, and zeros, of which the randomizer takes the first.
 fn message<P: ParameterSet>() -> (MessageDigest<P>, P::DigestBytes) {
     (MessageDigest::of(b"the same message for all backends"), P::DigestBytes::ZERO)
 }

@@ -8,11 +8,14 @@ use object::{Object, ObjectSection, ObjectSymbol};
 pub(crate) fn count(image: &[u8]) -> Result<usize, String> {
     let file = object::File::parse(image).map_err(|error| format!("the image: {error}"))?;
     let (mut kernels, mut planted) = (0, false);
-    for symbol in file.symbols().filter(|symbol| symbol.size() > 0) {
+    for symbol in file.symbols() {
         let name = symbol.name().map_err(|error| format!("a symbol of the image: {error}"))?;
         let (is_kernel, is_planted) = (name.starts_with(KERNELS), name == PLANTED);
         if !is_kernel && !is_planted {
             continue;
+        }
+        if symbol.size() == 0 {
+            return Err(format!("{name} has no end in the image"));
         }
         // Thumb code has odd addresses.
         let begin = symbol.address() & !1;

@@ -12,6 +12,9 @@ pub(crate) fn compare(printed: &str, counts: &[Counts]) -> Result<(usize, usize)
     if names.len() != counts.len() {
         return Err(format!("{} traces printed, {} counted", names.len(), counts.len()));
     }
+    if let Some(missing) = EXPECTED.iter().find(|expected| !names.iter().any(|name| name.starts_with(**expected))) {
+        return Err(format!("{missing} was not traced"));
+    }
     judge(names.into_iter().zip(traces))
 }
 
@@ -37,6 +40,9 @@ fn judge<'a>(runs: impl Iterator<Item = (&'a str, &'a str)>) -> Result<(usize, u
     Ok((honest, least))
 }
 
+/// How the names of operations begin that must be among the traced.
+const EXPECTED: [&str; 6] =
+    ["left_product/secret_rows", "left_product/public_rows", "left_product_of_stream", "solve/", "shake256", "mayo"];
 /// How the names of operations begin that depend on secrets on purpose.
 const PLANTED: &str = "planted/";
 

@@ -160,7 +160,8 @@ fn add_group<E: Entry, const N: usize>(
     tables: &[[E; TABLE]],
     begin: usize,
 ) {
-    let (Some(indices), Some(tables)) = (indices.first_chunk::<N>(), tables.first_chunk::<N>()) else { return };
+    let (indices, tables) = (indices.first_chunk::<N>(), tables.first_chunk::<N>());
+    let (indices, tables) = indices.zip(tables).expect("no more tables than a group has");
     for (j, sums) in (begin..CHUNK / RUN).zip(&mut sums[begin..]) {
         let mut sum = *sums;
         for (indices, table) in indices.iter().zip(tables) {
@@ -185,12 +186,13 @@ fn fill_table<E: Entry>(table: &mut [E; TABLE], x_a: &[u8], x_b: &[u8]) {
         *bits = core::array::from_fn(|b| E::new([low[b], high[b]]));
     }
     table[0] = E::default();
-    for (b, bit) in bits.into_iter().enumerate() {
+    for (b, &bit) in bits.iter().enumerate() {
         let (known, new) = table[..2 << b].split_at_mut(1 << b);
         for (new, known) in new.iter_mut().zip(known) {
             *new = *known ^ bit;
         }
     }
+    crate::memory::wipe(&mut bits);
 }
 
 /// Adds to `rows` rows of `out` the columns of low and of high nibbles, `width` bytes a row.
@@ -205,6 +207,7 @@ fn add_columns<E: Entry, const SPAN: usize>(
     out: &mut [u8],
     stride: usize,
 ) {
+    const { assert!(SPAN.is_multiple_of(BLOCK), "blocks in a span") };
     let mut words = [[0; BLOCK]; 2];
     let mut bytes = [0; BLOCK];
     let (low, high) = (low.as_chunks::<BLOCK>().0, high.as_chunks::<BLOCK>().0);
@@ -473,18 +476,17 @@ const SHARED: usize = 4;
 ///
 /// Counter blocks stay in L1. From one run of 256 to the next only what is above the last byte of their numbers changes.
 pub(super) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
-    const RUN: usize = 256;
+    const BLOCKS: usize = 256;
     let cipher = aes::Aes128::new(&Array(*key));
-    let mut counters = [Array(*iv); RUN];
-    let used = RUN.min(out.len().div_ceil(16));
+    let mut counters = [Array(*iv); BLOCKS];
+    let used = BLOCKS.min(out.len().div_ceil(16));
     for (i, counter) in counters[..used].iter_mut().enumerate() {
-        counter[15] ^= (first as usize + i) as u8;
+        counter[15] ^= (first as u8).wrapping_add(i as u8);
     }
-    let [.., iv_7, b, c, d, e, f, g, h, _] = *iv;
-    let above = u64::from_be_bytes([iv_7, b, c, d, e, f, g, h]);
-    for (run, out) in (u64::from(first) / 256..).zip(out.chunks_mut(16 * RUN)) {
+    let above = u64::from_be_bytes(*iv[7..].first_chunk().expect("eight bytes"));
+    for (run, out) in (u64::from(first) / 256..).zip(out.chunks_mut(16 * BLOCKS)) {
         let counters = &mut counters[..out.len().div_ceil(16)];
-        let (before, after) = counters.split_at_mut(counters.len().min(RUN - first as usize % RUN));
+        let (before, after) = counters.split_at_mut(counters.len().min(BLOCKS - first as usize % BLOCKS));
         for (counters, number) in [(before, run), (after, run + 1)] {
             for counter in counters {
                 counter[7..15].copy_from_slice(&(above ^ number).to_be_bytes());

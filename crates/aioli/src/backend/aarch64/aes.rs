@@ -77,7 +77,7 @@ fn remaining_rounds(states: &[[uint8x16_t; IN_FLIGHT]], keys: &[uint8x16_t; 11],
         };
     }
     for _ in 0..out.len() {
-        // SAFETY: reads and writes a group of both slices, which have as many.
+        // SAFETY: each turn reads one group of `states` and writes one of `out`, which has no more, as asserted.
         unsafe {
             asm!(
                 "ld1 {{v0.16b, v1.16b, v2.16b, v3.16b}}, [{from}], #64",

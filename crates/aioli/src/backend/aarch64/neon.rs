@@ -35,7 +35,7 @@
 //! assembly. For nine pairs they make 135 instructions for four rows, 17 multiply-accumulates each.
 //!
 //! **Quirks.** The last tile overlaps the one before it and its accumulators are masked, so no byte beyond a row is
-//! touched; so are the loads that the diagonal cuts, which begin in the row above it.
+//! touched; so are the loads that the diagonal cuts, which begin in rows above it.
 
 use super::vector::*;
 use crate::backend::{MAX_ROWS, portable};
@@ -117,7 +117,8 @@ impl Block<'_> {
         let mut column = self.first * step / REGISTER * REGISTER;
         while column < row_bytes {
             let begin = column.min(row_bytes - REGISTER);
-            // SAFETY: `begin + REGISTER <= row_bytes`, and the rows have their lengths, as asserted above.
+            // SAFETY: `begin + REGISTER <= row_bytes`, and the rows have their lengths, as asserted above; `SHA3` is as
+            // this function's caller says.
             let (mut low, mut high) = unsafe { self.sums_of_tile::<SHA3, PAIRS, GROUP>(tables, &places, begin) };
             if begin < column {
                 // In the tile before were those in front of `column`.
@@ -145,7 +146,8 @@ impl Block<'_> {
     ///
     /// # Safety
     ///
-    /// The tile ends within row 0, and the rows of the operand have the lengths that they say.
+    /// The tile ends within row 0, the rows of the operand have the lengths that they say, `tables` and `places` are those
+    /// of this block, and `SHA3` is true only in functions that may use the extension.
     #[inline(always)]
     unsafe fn sums_of_tile<const SHA3: bool, const PAIRS: usize, const GROUP: usize>(
         &self,
@@ -154,9 +156,9 @@ impl Block<'_> {
         column: usize,
     ) -> ([Vector; PAIRS], [Vector; PAIRS]) {
         let step = self.rows.step();
-        // A row reaches as far to the right as row 0, so the tile ends within it. In front of it are the rows above, the
-        // first of which alone is longer than from the beginning of the tile to that of the row: where the tile begins
-        // before its row, it begins in the row above.
+        // A row reaches as far to the right as row 0, so the tile ends within it. Row 0, which lies in front of every
+        // other row, is at least as long as from the beginning of the tile to that of the row: so the tile lies within
+        // the operand, and what it has of rows above is masked.
         let bytes = self.rows.bytes().as_ptr().wrapping_add(column);
         // SAFETY: a tile within the rows, as said above.
         let load_row = |place: usize| unsafe { load(&*bytes.wrapping_add(place).cast()) };
@@ -169,7 +171,7 @@ impl Block<'_> {
         let groups = whole.min(self.count) / GROUP;
         let mut next_tables = tables.as_ptr().cast();
         for places in &places.as_chunks::<GROUP>().0[..groups] {
-            // SAFETY: a table for each of the pairs and rows.
+            // SAFETY: a table for each of the pairs and rows, and `SHA3` as the caller says.
             unsafe {
                 add_group::<SHA3, PAIRS, GROUP>(&mut low, &mut high, &places.map(load_row).map(split), &mut next_tables)
             };

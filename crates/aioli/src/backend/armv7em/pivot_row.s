@@ -84,7 +84,7 @@ kernel aioli_armv7em_pivot_row
     add_pair 1
     add_pair 0
 1:
-    @ All nibbles but one of each sum are zero: they fold onto the lowest of each half.
+    @ The sum of a word's nibbles is the entry: they fold onto the lowest of each half.
     eor     sum_a, sum_a, sum_a, lsr #16
     eor     sum_b, sum_b, sum_b, lsr #16
     pkhbt   sum_a, sum_a, sum_b, lsl #16

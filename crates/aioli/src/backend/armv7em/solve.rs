@@ -73,9 +73,9 @@ pub(super) fn solve(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
         let (count, shift) = (coefficients.len() as u32, c as u32 % 2 * 4);
         let (rows, multiples) = (pivot_rows[live.start..].as_ptr(), multiples[live.start..].as_ptr());
         let first = later[..2 * coefficients.len()].as_mut_ptr().cast::<u64>();
-        // SAFETY: from the first of the later columns on there are 2 * count columns, each with room for the entries of
-        // all unknowns and behind it for `pairs` words, of which those from `live` on are worked on; count and
-        // the length of live are not zero as m is not below c - spare. The kernels are given as many coefficients, masks
+        // SAFETY: from the first of the later columns on there are 2 * count columns of STRIDE words: `pairs` of them at
+        // most from KEPT on, of which those from `live` on are worked on, and byte c / 2 is within each. `count` is not
+        // zero as c < n, nor is the length of `live` as c - spare < m. The kernels are given as many coefficients, masks
         // and multiples.
         unsafe {
             let from_live = first.add(KEPT + live.start);
@@ -140,3 +140,4 @@ const PAIRS: usize = 9;
 const KEPT: usize = 1;
 /// Pairs from one column to the next, which the kernels know.
 const STRIDE: usize = KEPT + PAIRS;
+const _: () = assert!(8 * STRIDE == 80 && 16 * STRIDE >= UNKNOWNS);
