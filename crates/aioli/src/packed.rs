@@ -167,8 +167,8 @@ fn into_column<P: ParameterSet>((to, columns): (&mut [u8], usize), j: usize, row
     for (to, from) in to.by_ref().zip(from.by_ref()) {
         f(&mut to[..P::M_BYTES], from);
     }
-    if let Some(from) = from.next() {
-        f(&mut to.into_remainder()[..P::M_BYTES], from);
+    if let (Some(from), Some(to)) = (from.next(), to.into_remainder().get_mut(..P::M_BYTES)) {
+        f(to, from);
     }
 }
 

@@ -33,7 +33,8 @@ impl Backend for Portable {
     }
 }
 
-/// By tables where the operand is public and its rows are long enough to pay for them, else by bit slices.
+/// By tables where the operand is public and its rows are long enough to pay for them, else by bit slices; each a call, lest
+/// the stack holds the memory of all of them.
 pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
     assert!(x.rows() <= MAX_ROWS && x.columns() == rows.count(), "shape of a left product");
     match x.rows() {
@@ -55,16 +56,17 @@ pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], 
 /// A look-up takes 1.75 accesses to memory: the entry, half of a load that brings the indices of two columns, and an
 /// eighth of loading and of storing the sum, which stays in a register for [`GROUP`] tables. Indices are made with
 /// vector instructions, for so few columns that they are still in L1 when they are used.
+#[inline(never)]
 fn by_tables<E: Entry, const SPAN: usize>(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
     // For the columns of low and those of high nibbles.
-    let Aligned(sums) = &mut Aligned([[E::default(); SPAN]; 2]);
-    let Aligned(indices) = &mut Aligned([[[[0; RUN]; CHUNK / RUN]; GROUP]; 2]);
-    let Aligned(tables) = &mut Aligned([[E::default(); TABLE]; GROUP]);
+    let Aligned(sums) = &mut const { Aligned([[E::ZERO; SPAN]; 2]) };
+    let Aligned(indices) = &mut const { Aligned([[[[0; RUN]; CHUNK / RUN]; GROUP]; 2]) };
+    let Aligned(tables) = &mut const { Aligned([[E::ZERO; TABLE]; GROUP]) };
     for span in (0..rows.row_bytes()).step_by(SPAN) {
         let end = rows.row_bytes().min(span + SPAN);
         if span > 0 {
             for sums in &mut *sums {
-                sums[..end - span].fill(E::default());
+                sums[..end - span].fill(E::ZERO);
             }
         }
         let reaching = (0..rows.count()).take_while(|i| i * rows.step() < end).count();
@@ -176,7 +178,7 @@ fn add_group<E: Entry, const N: usize>(
 /// `table[a | b << 4]` becomes a times each coefficient in `x_a` plus b times each in `x_b`.
 #[inline(never)]
 fn fill_table<E: Entry>(table: &mut [E; TABLE], x_a: &[u8], x_b: &[u8]) {
-    let mut bits = [E::default(); 8];
+    let mut bits = [E::ZERO; 8];
     for (bits, coefficients) in bits.as_chunks_mut::<4>().0.iter_mut().zip([x_a, x_b]) {
         let mut words = [0; 2];
         for (word, coefficients) in words.iter_mut().zip(coefficients.chunks(16)) {
@@ -185,7 +187,7 @@ fn fill_table<E: Entry>(table: &mut [E; TABLE], x_a: &[u8], x_b: &[u8]) {
         let [low, high] = words.map(gf16::multiples);
         *bits = core::array::from_fn(|b| E::new([low[b], high[b]]));
     }
-    table[0] = E::default();
+    table[0] = E::ZERO;
     for (b, &bit) in bits.iter().enumerate() {
         let (known, new) = table[..2 << b].split_at_mut(1 << b);
         for (new, known) in new.iter_mut().zip(known) {
@@ -236,6 +238,9 @@ fn add_columns<E: Entry, const SPAN: usize>(
 
 /// An entry of a table: one nibble for each row of X.
 trait Entry: Copy + Default + core::ops::BitXor<Output = Self> {
+    /// For arrays that are constants: others are filled elsewhere and copied.
+    const ZERO: Self;
+
     /// From the nibbles of rows 0 to 15 and 16 to 31; those that have no place are zero.
     fn new(words: [u64; 2]) -> Self;
     /// The nibbles of rows `8 * index` to `8 * index + 7`.
@@ -243,6 +248,8 @@ trait Entry: Copy + Default + core::ops::BitXor<Output = Self> {
 }
 
 impl Entry for u32 {
+    const ZERO: Self = 0;
+
     fn new([low, _]: [u64; 2]) -> Self {
         low as u32
     }
@@ -254,6 +261,8 @@ impl Entry for u32 {
 }
 
 impl Entry for u64 {
+    const ZERO: Self = 0;
+
     fn new([low, _]: [u64; 2]) -> Self {
         low
     }
@@ -279,6 +288,8 @@ impl core::ops::BitXor for Pair {
 }
 
 impl Entry for Pair {
+    const ZERO: Self = Self([0; 2]);
+
     fn new(words: [u64; 2]) -> Self {
         Self(words)
     }
@@ -313,6 +324,7 @@ const BLOCK: usize = 128;
 /// operand are in: 18 operations multiply and add a slice, where [`gf16::mul_word`] takes 32.
 ///
 /// Two rows of X and [`SHARED`] of the operand at a time, so that six loads and two stores come with sixteen operations.
+#[inline(never)]
 fn by_slices(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
     let mut sums = [Forms::ZERO; SUMS];
     let mut forms = [[Forms::ZERO; SHARED]; TILES];
