@@ -96,7 +96,7 @@ fn tests() -> Outcome {
     steps::run(test.args(TOO_SLOW.iter().flat_map(|name| ["--skip", name])))
 }
 
-/// Counts, prints the table, and compares `sign` with [`LEAST_FACTORS`].
+/// Counts, prints the table, and compares `sign` with [`MOST_INSTRUCTIONS`].
 fn counts(options: &Options) -> Outcome {
     let mut build = cargo();
     build.args(["build", "-q", "--release", "-p", "count-driver", "--target", TARGET]);
@@ -106,7 +106,7 @@ fn counts(options: &Options) -> Outcome {
     println!("instructions under QEMU, processor {}", options.cpu);
     let mut results = Vec::new();
     let mut wrong = Vec::new();
-    for (set, least) in LEAST_FACTORS {
+    for (set, most) in MOST_INSTRUCTIONS {
         let (key, other_key) = match keys(&options.cpu, set) {
             Ok(keys) => keys,
             Err(why) => return Outcome::Failed(format!("{set}: {why}")),
@@ -132,8 +132,8 @@ fn counts(options: &Options) -> Outcome {
             let (portable, neon) = (portable.instructions, neon.instructions);
             let factor = portable as f64 / neon as f64;
             println!("{set:13} {operation:15} {portable:10} portable {neon:10} neon {factor:6.2}");
-            if operation == "sign" && options.cpu == EVERY_EXTENSION && factor < least {
-                wrong.push(format!("{set} signs with {factor:.2} times fewer instructions, not {least}"));
+            if operation == "sign" && options.cpu == EVERY_EXTENSION && neon > most {
+                wrong.push(format!("{set} signs with {neon} instructions, more than {most}"));
             }
         }
         results.extend(BACKENDS.into_iter().zip([portable, neon]).map(|(backend, traces)| (backend, set, traces)));
@@ -304,20 +304,22 @@ const TOO_SLOW: [&str; 5] = [
 const LEAK: &str = "planted leak";
 const BACKENDS: [&str; 2] = ["portable", "neon"];
 
-/// By how much `neon` must at least be below `portable` when it signs with a compact key, for each set: what it reaches
-/// on [`EVERY_EXTENSION`], rounded down. It is less than four times, for two reasons. Both backends execute AES
-/// instructions for the same 7000 to 53,000 blocks; and where operands are public, `portable` multiplies by look-ups in
-/// memory, three instructions for two elements and all rows of X, which at 24 rows is as much work for an instruction
-/// as `tbl` does. With expanded keys, where there is no AES and more is secret, the factor is 3.7 to 4.5.
-const LEAST_FACTORS: [(&str, f64); 8] = [
-    ("mayo1", 2.9),
-    ("mayo2", 2.85),
-    ("mayo3", 2.7),
-    ("mayo5", 2.45),
-    ("mayo1-round2", 2.9),
-    ("mayo2-round2", 2.6),
-    ("mayo3-round2", 2.7),
-    ("mayo5-round2", 2.4),
+/// The most instructions that `neon` may take to sign with a compact key, for each set: what it takes on
+/// [`EVERY_EXTENSION`], and half a percent. Not a factor to `portable`, which would fall when that improves.
+///
+/// The factor is less than four, for two reasons. Both backends execute AES instructions for the same 7000 to 53,000
+/// blocks; and where operands are public, `portable` multiplies by look-ups in memory, three instructions for two
+/// elements and all rows of X, which at 24 rows is as much work for an instruction as `tbl` does. With expanded keys,
+/// where there is no AES and more is secret, the factor is 3.7 to 4.5.
+const MOST_INSTRUCTIONS: [(&str, u64); 8] = [
+    ("mayo1", 789_000),
+    ("mayo2", 531_000),
+    ("mayo3", 1_970_000),
+    ("mayo5", 4_415_000),
+    ("mayo1-round2", 750_000),
+    ("mayo2-round2", 484_000),
+    ("mayo3-round2", 1_941_000),
+    ("mayo5-round2", 4_364_000),
 ];
 
 #[cfg(test)]
