@@ -83,6 +83,13 @@ impl<'a> Rows<'a> {
     pub fn row(&self, i: usize) -> &'a [u8] {
         &self.bytes[self.offset(i)..][..self.row_bytes - i * self.step]
     }
+
+    /// What `row`, one of these or empty, has in `columns`, bytes of row 0: all rows end together.
+    #[inline(always)]
+    pub(crate) fn part(&self, row: &'a [u8], columns: core::ops::Range<usize>) -> &'a [u8] {
+        let before = |column: usize| row.len().saturating_sub(self.row_bytes - column);
+        &row[before(columns.start)..before(columns.end)]
+    }
 }
 
 /// The small dense matrix X of a left product, transposed: one byte an element, the coefficients of one row of the

@@ -71,22 +71,23 @@ fn by_tables<E: Entry, const SPAN: usize>(x: Coefficients<'_>, rows: Rows<'_>, o
         }
         let reaching = (0..rows.count()).take_while(|i| i * rows.step() < end).count();
         for first in (0..reaching).step_by(2 * GROUP) {
+            let group: [_; 2 * GROUP] = core::array::from_fn(|g| match first + g {
+                i if i < reaching => rows.row(i),
+                _ => &[],
+            });
             for (i, table) in (first..reaching).step_by(2).zip(&mut *tables) {
                 fill_table(table, x.of_row(i), if i + 1 < reaching { x.of_row(i + 1) } else { &[] });
             }
             let begin = (first * rows.step()).saturating_sub(span);
             for begin in (span + begin / RUN * RUN..end).step_by(CHUNK) {
                 let end = end.min(begin + CHUNK);
-                // What row i has in the chunk: up to its end, if anything.
-                let part = |i: usize| match i * rows.step() {
-                    start if i < reaching && start < end => &rows.row(i)[begin.max(start) - start..end - start],
-                    _ => &[],
-                };
+                let parts =
+                    group.as_chunks().0.iter().map(|rows_of_pair| rows_of_pair.map(|row| rows.part(row, begin..end)));
                 let [low, high] = &mut *indices;
                 let mut begins = [0; GROUP];
-                for (g, ((low, high), begins)) in low.iter_mut().zip(high).zip(&mut begins).enumerate() {
+                for (((low, high), begins), [a, b]) in low.iter_mut().zip(high).zip(&mut begins).zip(parts) {
                     let (low, high) = (&mut low.as_flattened_mut()[..end - begin], high.as_flattened_mut());
-                    *begins = pair_up(low, high, part(first + 2 * g), part(first + 2 * g + 1)) / RUN;
+                    *begins = pair_up(low, high, a, b) / RUN;
                 }
                 for (sums, indices) in sums.iter_mut().zip(&*indices) {
                     let sums = &mut sums[begin - span..].as_chunks_mut().0;
@@ -164,14 +165,15 @@ fn add_group<E: Entry, const N: usize>(
 ) {
     let (indices, tables) = (indices.first_chunk::<N>(), tables.first_chunk::<N>());
     let (indices, tables) = indices.zip(tables).expect("no more tables than a group has");
-    for (j, sums) in (begin..CHUNK / RUN).zip(&mut sums[begin..]) {
-        let mut sum = *sums;
+    for j in begin..sums.len().min(CHUNK / RUN) {
+        let mut sum = [E::ZERO; RUN];
         for (indices, table) in indices.iter().zip(tables) {
             // All indices by one load.
             let index = usize::from(u16::from_le_bytes(indices[j]));
             sum = [sum[0] ^ table[index & 0xff], sum[1] ^ table[index >> 8]];
         }
-        *sums = sum;
+        // At last, so that the first entries are loaded and not added.
+        sums[j] = [sums[j][0] ^ sum[0], sums[j][1] ^ sum[1]];
     }
 }
 
@@ -187,20 +189,29 @@ fn fill_table<E: Entry>(table: &mut [E; TABLE], x_a: &[u8], x_b: &[u8]) {
         let [low, high] = words.map(gf16::multiples);
         *bits = core::array::from_fn(|b| E::new([low[b], high[b]]));
     }
-    table[0] = E::ZERO;
-    for (b, &bit) in bits.iter().enumerate() {
-        let (known, new) = table[..2 << b].split_at_mut(1 << b);
-        for (new, known) in new.iter_mut().zip(known) {
-            *new = *known ^ bit;
+    let mut sums = [[E::ZERO; 16]; 2];
+    for (sums, bits) in sums.iter_mut().zip(bits.as_chunks::<4>().0) {
+        for (b, &bit) in bits.iter().enumerate() {
+            for e in 0..1 << b {
+                sums[e | 1 << b] = sums[e] ^ bit;
+            }
+        }
+    }
+    // From memory, so into vector registers.
+    let [a, b] = ct::barrier(&sums);
+    for (table, &b) in table.as_chunks_mut::<16>().0.iter_mut().zip(b) {
+        for (entry, &a) in table.iter_mut().zip(a) {
+            *entry = a ^ b;
         }
     }
     crate::memory::wipe(&mut bits);
+    crate::memory::wipe(sums.as_flattened_mut());
 }
 
 /// Adds to `rows` rows of `out` the columns of low and of high nibbles, `width` bytes a row.
 ///
 /// Of eight rows at a time: from the words of a column of low and of one of high nibbles come those of the bytes of rows
-/// of even and of odd number, and byte by byte of these the rows.
+/// of even and of odd number, and of these, halved twice, the rows.
 #[inline(never)]
 fn add_columns<E: Entry, const SPAN: usize>(
     [low, high]: &[[E; SPAN]; 2],
@@ -211,9 +222,11 @@ fn add_columns<E: Entry, const SPAN: usize>(
 ) {
     const { assert!(SPAN.is_multiple_of(BLOCK), "blocks in a span") };
     let mut words = [[0; BLOCK]; 2];
-    let mut bytes = [0; BLOCK];
+    let mut halves = [[0; BLOCK]; 2];
+    let mut bytes = [[0; BLOCK]; 2];
     let (low, high) = (low.as_chunks::<BLOCK>().0, high.as_chunks::<BLOCK>().0);
     for ((column, low), high) in (0..width).step_by(BLOCK).zip(low).zip(high) {
+        let width = BLOCK.min(width - column);
         for first in (0..rows).step_by(8) {
             let [even, odd] = &mut words;
             for (((even, odd), low), high) in even.iter_mut().zip(odd).zip(low).zip(high) {
@@ -223,17 +236,31 @@ fn add_columns<E: Entry, const SPAN: usize>(
                 *even = low ^ swap << 4;
                 *odd = high ^ swap;
             }
-            for r in first..rows.min(first + 8) {
-                for (byte, word) in bytes.iter_mut().zip(&words[r % 2]) {
-                    *byte = (word >> (8 * (r % 8 / 2))) as u8;
+            for (parity, words) in words.iter().enumerate() {
+                split(words, &mut halves, |word| [word as u16, (word >> 16) as u16]);
+                for (half, halves) in halves.iter().enumerate() {
+                    split(halves, &mut bytes, |half| [half as u8, (half >> 8) as u8]);
+                    for (i, bytes) in bytes.iter().enumerate() {
+                        let r = first + 4 * half + 2 * i + parity;
+                        if r < rows {
+                            crate::packed::add(&mut out[r * stride + column..][..width], &bytes[..width]);
+                        }
+                    }
                 }
-                let width = BLOCK.min(width - column);
-                crate::packed::add(&mut out[r * stride + column..][..width], &bytes[..width]);
             }
         }
     }
     crate::memory::wipe(words.as_flattened_mut());
-    crate::memory::wipe(&mut bytes);
+    crate::memory::wipe(halves.as_flattened_mut());
+    crate::memory::wipe(bytes.as_flattened_mut());
+}
+
+/// Takes values apart: the first parts go to one array, the second ones to another.
+#[inline(always)]
+fn split<T: Copy, U, const N: usize>(values: &[T; N], [first, second]: &mut [[U; N]; 2], parts: impl Fn(T) -> [U; 2]) {
+    for ((first, second), &value) in first.iter_mut().zip(second).zip(values) {
+        [*first, *second] = parts(value);
+    }
 }
 
 /// An entry of a table: one nibble for each row of X.
@@ -328,7 +355,7 @@ const BLOCK: usize = 128;
 fn by_slices(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
     let mut sums = [Forms::ZERO; SUMS];
     let mut forms = [[Forms::ZERO; SHARED]; TILES];
-    let mut bytes = [[0; TILE]; TILES];
+    let mut bytes = [0; TILE];
     let Aligned(masks) = &mut Aligned([[[0; PLANE]; 2 * SHARED]; 9]);
     // The same number of tiles in each pass, but for the last one.
     let tiles = rows.row_bytes().div_ceil(TILE).max(1);
@@ -342,41 +369,41 @@ fn by_slices(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize)
         }
         for first in (0..rows.count()).step_by(SHARED) {
             for g in 0..SHARED {
-                let bytes = &mut bytes[..tiles];
-                let mut begin = end;
-                if first + g < rows.count() {
-                    let start = (first + g) * rows.step();
-                    begin = start.clamp(column, end);
-                    let part = &rows.row(first + g)[begin - start.min(begin)..][..end - begin];
-                    bytes.as_flattened_mut()[begin - column..end - column].copy_from_slice(part);
-                }
-                bytes.as_flattened_mut()[..begin - column].fill(0);
-                bytes.as_flattened_mut()[end - column..].fill(0);
-                for (bytes, forms) in bytes.iter().zip(&mut forms) {
-                    forms[g].set(bytes);
+                let row = if first + g < rows.count() { rows.row(first + g) } else { &[] };
+                for (forms, column) in forms[..tiles].iter_mut().zip((column..end).step_by(TILE)) {
+                    let end = end.min(column + TILE);
+                    let part = rows.part(row, column..end);
+                    forms[g].set(part.try_into().unwrap_or_else(|_| {
+                        let begin = end - column - part.len();
+                        bytes[..begin].fill(0);
+                        bytes[begin..end - column].copy_from_slice(part);
+                        bytes[end - column..].fill(0);
+                        &bytes
+                    }));
                 }
             }
+            let group: [_; SHARED] = core::array::from_fn(|g| match first + g {
+                i if i < rows.count() => x.of_row(i),
+                _ => &[],
+            });
             for (r, sums) in (0..x.rows()).step_by(2).zip(sums.chunks_exact_mut(2 * tiles)) {
-                let coefficient = |n: usize| match first + n % SHARED < rows.count() && r + n / SHARED < x.rows() {
-                    true => x.of_row(first + n % SHARED)[r + n / SHARED],
-                    false => 0,
-                };
+                let coefficient = |n: usize| group[n % SHARED].get(r + n / SHARED).copied().unwrap_or(0);
                 set_masks(masks, core::array::from_fn(coefficient));
                 add_products(sums, &forms[..tiles], ct::barrier(masks));
             }
         }
         for (r, sums) in (0..x.rows()).zip(sums.chunks_exact(tiles)) {
             let out = &mut out[r * stride + column..][..end - column];
-            for ((out, sums), bytes) in out.chunks_mut(TILE).zip(sums).zip(&mut bytes) {
-                sums.product(bytes);
+            for (out, sums) in out.chunks_mut(TILE).zip(sums) {
+                sums.product(&mut bytes);
                 crate::packed::add(out, &bytes[..out.len()]);
             }
         }
     }
     let used = tiles.min(TILES) * x.rows().next_multiple_of(2);
     crate::memory::wipe(&mut sums[..used]);
-    crate::memory::wipe(forms.as_flattened_mut());
-    crate::memory::wipe(bytes.as_flattened_mut());
+    crate::memory::wipe(forms[..tiles.min(TILES)].as_flattened_mut());
+    crate::memory::wipe(&mut bytes);
     crate::memory::wipe(masks.as_flattened_mut());
 }
 
