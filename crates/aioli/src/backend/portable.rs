@@ -339,7 +339,7 @@ const GROUP: usize = 8;
 const RUN: usize = 2;
 /// Columns whose indices are made together; no power of two, lest the indices of low and of high nibbles, which are
 /// written together, share the low bits of their addresses.
-const CHUNK: usize = 480;
+const CHUNK: usize = 608;
 /// Columns that become rows together.
 const BLOCK: usize = 128;
 
