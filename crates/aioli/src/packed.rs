@@ -168,13 +168,14 @@ pub(crate) fn add_transposed<P: ParameterSet>((rows, columns): (usize, usize), f
 /// many as both have.
 #[inline(always)]
 fn into_column<P: ParameterSet>((to, columns): (&mut [u8], usize), j: usize, row: &[u8], f: impl Fn(&mut [u8], &[u8])) {
+    let (to, stride) = (&mut to[j * P::M_BYTES..], columns * P::M_BYTES);
+    let whole = to.len() / stride;
     // Exact chunks, whose length need not be looked at, and what is left of the last row.
-    let (mut to, mut from) =
-        (to[j * P::M_BYTES..].chunks_exact_mut(columns * P::M_BYTES), row.chunks_exact(P::M_BYTES));
-    for (to, from) in to.by_ref().zip(from.by_ref()) {
+    for (to, from) in to.chunks_exact_mut(stride).zip(row.chunks_exact(P::M_BYTES)) {
         f(&mut to[..P::M_BYTES], from);
     }
-    if let (Some(from), Some(to)) = (from.next(), to.into_remainder().get_mut(..P::M_BYTES)) {
+    let last = row.get(whole * P::M_BYTES..).and_then(|row| row.get(..P::M_BYTES));
+    if let (Some(from), Some(to)) = (last, to[whole * stride..].get_mut(..P::M_BYTES)) {
         f(to, from);
     }
 }
@@ -224,7 +225,12 @@ fn add_chunks<'t, 'f, const N: usize>(
 #[inline(always)]
 pub(crate) fn decode(bytes: &[u8], elements: &mut [u8]) {
     let (pairs, last) = elements.as_chunks_mut::<2>();
-    for (pair, byte) in pairs.iter_mut().zip(bytes) {
+    // By eight bytes: of a loop over single ones a compiler makes longer vectors, and much is left over.
+    let (chunks, rest) = pairs.as_chunks_mut::<8>();
+    for (pairs, bytes) in chunks.iter_mut().zip(bytes.as_chunks().0) {
+        *pairs = bytes.map(|byte| [byte & 15, byte >> 4]);
+    }
+    for (pair, byte) in rest.iter_mut().zip(&bytes[8 * chunks.len()..]) {
         *pair = [byte & 15, byte >> 4];
     }
     if let [last] = last {

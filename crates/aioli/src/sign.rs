@@ -135,7 +135,7 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
     b.vectorize(
         #[inline(always)]
         || {
-            for (vo, oil) in vo.chunks_exact_mut(rows).zip(oil.chunks_exact(P::O)) {
+            for (vo, oil) in vo.chunks_exact_mut(P::K + P::O).zip(oil.chunks_exact(P::O)) {
                 vo[P::K..].copy_from_slice(oil);
             }
             for (l, oil_t) in oil_t.chunks_exact_mut(P::V_BYTES).enumerate() {
@@ -159,7 +159,7 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
             || {
                 for (i, (v, bytes)) in v.chunks_exact_mut(P::V).zip(v_bytes.chunks_exact(P::V_BYTES)).enumerate() {
                     packed::decode(bytes, v);
-                    for (vo, &element) in vo.chunks_exact_mut(rows).zip(&*v) {
+                    for (vo, &element) in vo.chunks_exact_mut(P::K + P::O).zip(&*v) {
                         vo[i] = element;
                     }
                 }
@@ -197,9 +197,10 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
             b.vectorize(
                 #[inline(always)]
                 || {
+                    let columns = t_columns::<P>();
                     packed::transpose::<P>((P::K, strip.len()), (vp1, strip.len()), (t_matrix, columns));
                     if P::LINEAR && (width < P::V || ctr == 0) {
-                        let (lambda, last) = (&lambda[first * mb..], &mut t_matrix[P::K * mb..]);
+                        let (lambda, last) = (&lambda[first * P::M_BYTES..], &mut t_matrix[P::K * P::M_BYTES..]);
                         packed::transpose::<P>((1, strip.len()), (lambda, P::N), (last, columns));
                     }
                 },
@@ -211,7 +212,14 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
             if strip.end == P::V {
                 b.vectorize(
                     #[inline(always)]
-                    || packed::add_transposed::<P>((P::O, columns), &products[P::K * columns * mb..], m_matrices),
+                    || {
+                        let columns = t_columns::<P>();
+                        packed::add_transposed::<P>(
+                            (P::O, columns),
+                            &products[P::K * columns * P::M_BYTES..],
+                            m_matrices,
+                        );
+                    },
                 );
             }
             let v_rows = Coefficients::new(vo.elements(), rows, P::K);

@@ -11,28 +11,52 @@ use crate::packed;
 use crate::params::ParameterSet;
 
 /// An m-vector ready to be multiplied by powers of z: itself, and z times it, each in the middle of zeros.
-struct Shifts([[u8; PADDED]; 2]);
+type Shifts = [[u8; PADDED]; 2];
 
-impl Shifts {
-    const ZERO: Self = Self([[0; PADDED]; 2]);
-
-    /// Replaces vectors.
-    ///
-    /// First all of them, then z times all of them: a shifted read right after the write would wait for it.
-    #[inline(always)]
-    fn set<'a, P: ParameterSet, B: Backend>(shifts: &mut [Self], vectors: impl Iterator<Item = &'a [u8]>) {
-        for (shifts, vector) in shifts.iter_mut().zip(vectors) {
-            shifts.0[0][PAD..][..P::M_BYTES].copy_from_slice(&vector[..P::M_BYTES]);
-        }
-        // One byte more than a vector, and zeros to a whole register.
-        let length = (P::M_BYTES + 1).next_multiple_of(B::REGISTER);
-        for Self([even, odd]) in shifts {
-            let (here, before) = (&even[PAD..], &even[PAD - 1..]);
-            for ((odd, here), before) in odd[PAD..][..length].iter_mut().zip(here).zip(before) {
-                *odd = here << 4 | before >> 4;
-            }
+/// Replaces vectors.
+///
+/// First all of them, then z times all of them: a shifted read right after the write would wait for it.
+#[inline(always)]
+fn set<'a, P: ParameterSet, B: Backend>(shifts: &mut [Shifts], vectors: impl Iterator<Item = &'a [u8]>) {
+    for ([even, _], vector) in shifts.iter_mut().zip(vectors) {
+        even[PAD..][..P::M_BYTES].copy_from_slice(&vector[..P::M_BYTES]);
+    }
+    // One byte more than a vector, and zeros to a whole register.
+    let length = (P::M_BYTES + 1).next_multiple_of(B::REGISTER);
+    for [even, odd] in shifts {
+        let (here, before) = (&even[PAD..], &even[PAD - 1..]);
+        for ((odd, here), before) in odd[PAD..][..length].iter_mut().zip(here).zip(before) {
+            *odd = here << 4 | before >> 4;
         }
     }
+}
+
+/// Where among the bytes of k + 1 vectors what is z^e(i, j) times vector j begins, for each i; the last vector, the linear
+/// part, goes with e(i, 0). Exponents are public.
+struct Places<P>(core::marker::PhantomData<P>);
+
+impl<P: ParameterSet> Places<P> {
+    const OF: [[u16; MAX_K + 1]; MAX_K] = {
+        let mut places = [[0; MAX_K + 1]; MAX_K];
+        let mut n = 0;
+        while n < P::K * (P::K + 1) {
+            let (i, j) = (n / (P::K + 1), n % (P::K + 1));
+            let exponent = P::EXPONENTS[i * P::K + j % P::K] as usize;
+            places[i][j] = (2 * j * PADDED + place(exponent)) as u16;
+            n += 1;
+        }
+        places
+    };
+
+    #[inline(always)]
+    fn of(i: usize, vectors: usize) -> &'static [u16] {
+        &Self::OF[i][..vectors]
+    }
+}
+
+/// Where in the bytes of a vector z^exponent times it begins.
+const fn place(exponent: usize) -> usize {
+    exponent % 2 * PADDED + PAD - exponent / 2
 }
 
 /// A sum of powers of z times m-vectors, not reduced.
@@ -41,18 +65,28 @@ struct Sum([u8; WIDE]);
 impl Sum {
     const ZERO: Self = Self([0; WIDE]);
 
-    /// Adds z^exponent times a vector. Exponents are public.
+    /// Adds what of each vector stands at its place.
+    ///
+    /// Two vectors at a time: such a sum of three may be one instruction.
     #[inline(always)]
-    fn add<P: ParameterSet, B: Backend>(&mut self, vector: &Shifts, exponent: u8) {
-        let (bytes, odd) = (usize::from(exponent / 2), usize::from(exponent % 2));
-        let shifted = &vector.0[odd][PAD - bytes..][..wide::<P, B>()];
+    fn add<P: ParameterSet, B: Backend>(&mut self, vectors: &[Shifts], places: &[u16]) {
+        let bytes = vectors.as_flattened().as_flattened();
+        let shifted = |&place: &u16| &bytes[usize::from(place)..][..wide::<P, B>()];
         let sum = &mut self.0[..wide::<P, B>()];
         if B::REGISTER < 8 {
             // Without vectors, by words: of bytes a compiler makes none.
-            return packed::add(sum, shifted);
+            return places.iter().for_each(|place| packed::add(sum, shifted(place)));
         }
-        for (sum, byte) in sum.iter_mut().zip(shifted) {
-            *sum ^= byte;
+        let (pairs, last) = places.as_chunks();
+        for [one, other] in pairs {
+            for ((sum, one), other) in sum.iter_mut().zip(shifted(one)).zip(shifted(other)) {
+                *sum ^= one ^ other;
+            }
+        }
+        for last in last {
+            for (sum, byte) in sum.iter_mut().zip(shifted(last)) {
+                *sum ^= byte;
+            }
         }
     }
 
@@ -71,9 +105,9 @@ impl Sum {
         for i in 0..above {
             let (high, before, before_that) = (high[i], before[i] & FROM_1[i], before_that[i] & FROM_2[i]);
             // Times f0 + f2 z^2, and z times that by f1 + f3 z^2, a nibble further on.
-            let odd = times(high, f1) ^ times(before, f3);
-            let odd_before = times(before, f1) ^ times(before_that, f3);
-            folded[i] ^= times(high, f0) ^ times(before, f2) ^ odd << 4 ^ odd_before >> 4;
+            let odd = sum_of_products([high, before], [f1, f3]);
+            let odd_before = sum_of_products([before, before_that], [f1, f3]);
+            folded[i] ^= sum_of_products([high, before], [f0, f2]) ^ odd << 4 ^ odd_before >> 4;
         }
         let (low, rest) = out[..P::M_BYTES].split_at_mut(above.min(P::M_BYTES));
         low.copy_from_slice(&folded[..low.len()]);
@@ -101,16 +135,13 @@ fn array<const N: usize>(bytes: &[u8]) -> &[u8; N] {
     bytes.first_chunk().expect("no array is longer than its source")
 }
 
-/// Both elements of a byte times a constant. In bytes throughout, for as many of them in a register as there can be.
+/// The elements of two bytes, times two constants. In bytes throughout, for as many of them in a register as there can be.
 #[inline(always)]
-fn times(byte: u8, constant: u8) -> u8 {
-    let double = |byte: u8| (byte & 0x77) << 1 ^ (byte >> 3 & 0x11) ^ (byte >> 3 & 0x11) << 1;
-    let doubled = double(byte);
-    let fourfold = double(doubled);
-    [byte, doubled, fourfold, double(fourfold)]
-        .into_iter()
-        .enumerate()
-        .fold(0, |sum, (i, multiple)| if constant >> i & 1 == 1 { sum ^ multiple } else { sum })
+fn sum_of_products([a, b]: [u8; 2], [by_a, by_b]: [u8; 2]) -> u8 {
+    let double = |byte: u8| ((byte & 0x77) << 1 | (byte & 0x88) >> 3) ^ (byte & 0x88) >> 2;
+    // Of which the bit i of the constant is one.
+    let sum = |i: u8| (if by_a >> i & 1 == 1 { a } else { 0 }) ^ (if by_b >> i & 1 == 1 { b } else { 0 });
+    double(double(double(sum(3)) ^ sum(2)) ^ sum(1)) ^ sum(0)
 }
 
 /// Bytes of an unreduced sum, in whole registers.
@@ -144,15 +175,12 @@ pub(crate) fn whip<P: ParameterSet, B: Backend>(b: B, products: &[u8], columns: 
         #[inline(always)]
         || {
             let mut sum = Sum::ZERO;
-            let mut vectors = [const { Shifts::ZERO }; MAX_K + 1];
+            let mut vectors = [[[0; PADDED]; 2]; MAX_K + 1];
             let vectors = &mut vectors[..if P::LINEAR { P::K + 1 } else { P::K }];
             for (i, row) in products.chunks_exact(columns * P::M_BYTES).take(P::K).enumerate() {
+                set::<P, B>(vectors, row.chunks_exact(P::M_BYTES));
                 // e is symmetric, so u_ij = u(i, j) + u(j, i) needs no sum of its own.
-                let exponents = &P::EXPONENTS[i * P::K..][..P::K];
-                Shifts::set::<P, B>(vectors, row.chunks_exact(P::M_BYTES));
-                for (vector, &exponent) in vectors.iter().zip(exponents.iter().chain([&exponents[0]])) {
-                    sum.add::<P, B>(vector, exponent);
-                }
+                sum.add::<P, B>(vectors, Places::<P>::of(i, vectors.len()));
             }
             sum.reduce::<P, B>(out);
             wipe(&mut sum.0);
@@ -169,19 +197,16 @@ pub(crate) fn system<P: ParameterSet, B: Backend>(b: B, m_matrices: &[u8], oil_l
     b.vectorize(
         #[inline(always)]
         || {
-            let mut vectors = [const { Shifts::ZERO }; MAX_K + 1];
+            let mut vectors = [[[0; PADDED]; 2]; MAX_K + 1];
             let vectors = &mut vectors[..if P::LINEAR { P::K + 1 } else { P::K }];
             let mut sums = [const { Sum::ZERO }; MAX_K];
             let sums = &mut sums[..P::K];
             for l in 0..P::O {
                 let rows = m_matrices.chunks_exact(P::O * P::M_BYTES).chain([oil_linear]);
-                Shifts::set::<P, B>(vectors, rows.map(|row| &row[l * P::M_BYTES..]));
+                set::<P, B>(vectors, rows.map(|row| &row[l * P::M_BYTES..]));
                 for (i, slot) in sums.iter_mut().enumerate() {
                     let mut sum = Sum::ZERO;
-                    let exponents = &P::EXPONENTS[i * P::K..][..P::K];
-                    for (vector, &exponent) in vectors.iter().zip(exponents.iter().chain([&exponents[0]])) {
-                        sum.add::<P, B>(vector, exponent);
-                    }
+                    sum.add::<P, B>(vectors, Places::<P>::of(i, vectors.len()));
                     *slot = sum;
                 }
                 for (i, sum) in sums.iter().enumerate() {
@@ -198,7 +223,7 @@ pub(crate) fn system<P: ParameterSet, B: Backend>(b: B, m_matrices: &[u8], oil_l
 
 fn wipe_all(vectors: &mut [Shifts]) {
     for vector in vectors {
-        wipe(vector.0.as_flattened_mut());
+        wipe(vector.as_flattened_mut());
     }
 }
 
@@ -225,11 +250,11 @@ mod tests {
         let mut expected: Vec<u8> = (0..P::M).map(|i| (i * 7 + i / 5 + 3) as u8 % 16).collect();
         let mut packed = vec![0; P::M_BYTES];
         packed::encode(&expected, &mut packed);
-        let mut vector = Shifts::ZERO;
-        Shifts::set::<P, B>(core::slice::from_mut(&mut vector), [packed.as_slice()].into_iter());
+        let mut vector = [[[0; PADDED]; 2]];
+        set::<P, B>(&mut vector, [packed.as_slice()].into_iter());
         for exponent in 0..=P::MAX_EXPONENT {
             let mut sum = Sum::ZERO;
-            sum.add::<P, B>(&vector, exponent as u8);
+            sum.add::<P, B>(&vector, &[place(exponent) as u16]);
             let mut reduced = vec![0; P::M_BYTES];
             sum.reduce::<P, B>(&mut reduced);
             let mut elements = vec![0; P::M];
