@@ -4,13 +4,13 @@
 //! (`cargo xtask neon`). Which extensions do what:
 //!
 //! - AES: the key stream, two rounds of which come from a table; without it that of the crate `aes`, bit-sliced.
-//! - SHA-3: its three-way XOR in the left product and the solver; and the crate `keccak` uses it for SHAKE256 by
-//!   itself, on every backend.
-//!
-//! What is inlined into `vectorize` needs no attribute, as NEON is part of the target.
+//! - SHA-3: its three-way XOR in the left product, in the solver and in what is inlined into `vectorize`; and the crate
+//!   `keccak` uses it for SHAKE256 by itself, on every backend.
 #![allow(unsafe_code, reason = "calls of functions compiled for more instructions than the target has")]
 
 mod aes;
+mod columns;
+mod groups;
 mod neon;
 mod solve;
 mod vector;
@@ -62,4 +62,20 @@ impl Backend for Neon {
             solve::solve(columns, m, x)
         }
     }
+
+    #[inline(always)]
+    fn vectorize<T>(self, f: impl FnOnce() -> T) -> T {
+        if is_aarch64_feature_detected!("sha3") {
+            // SAFETY: this processor has the instructions.
+            unsafe { run_sha3(f) }
+        } else {
+            f()
+        }
+    }
+}
+
+/// Runs `f`, compiled for three-way XORs.
+#[target_feature(enable = "sha3")]
+fn run_sha3<T>(f: impl FnOnce() -> T) -> T {
+    f()
 }

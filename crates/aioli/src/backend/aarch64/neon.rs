@@ -14,9 +14,19 @@
 //! row of b      bh bl of each byte          sri high, low, #4     keeps bh, inserts bl below it
 //! ```
 //!
-//! Four rows of the operand are added at a step where the accumulators leave registers for their indices and tables,
-//! else two; so one load brings four tables, and the SHA-3 extension's three-way XOR takes two products into an
-//! accumulator; without it there are two.
+//! With the SHA-3 extension, whose three-way XOR takes two products into an accumulator, five rows of the operand are
+//! added at a step by four look-ups: `tbl` in two registers has room for an index of five bits, and where there is this
+//! extension it is as fast as in one (Neoverse V1, N2, V2 and Cortex-X4 in LLVM's schedules, Apple M1 as published).
+//! The four bits of an element of the fifth row e go above those of the other four rows, and the upper half of their
+//! tables is the lower one plus the products with one bit of e:
+//!
+//! ```text
+//! low nibbles    . . . e0 a3 a2 a1 a0  |  . . . e1 b3 b2 b1 b0  |  . . . e2 c3 c2 c1 c0  |  . . . e3 d3 d2 d1 d0
+//! indices        m = e >> i & 0x11     low: sli a, m, #4     high: sri m, a, #4
+//! ```
+//!
+//! Without the extension a step is two rows, with tables of one register: there are processors (Cortex-A72) on which
+//! two are slower.
 //!
 //! X is secret, so no table is fetched by a coefficient. All of them are computed first, from the multiples of all
 //! pairs of a column at once: the table of pair j collects its bytes from registers, by constant indices:
@@ -26,17 +36,20 @@
 //! table j    bits 0, 1 of e choose among nothing and byte j of the first three, bits 2, 3 of the last three
 //! ```
 //!
-//! **Bound.** For two rows of the operand and one pair of X two look-ups for each half and one three-way XOR (else two):
-//! 128 multiply-accumulates in six instructions (else eight), and beside them a load and two splittings for a row and
-//! a table for a pair.
+//! **Bound.** For five rows of the operand and one pair of X eight look-ups, four three-way XORs and two loads: 320
+//! multiply-accumulates in 14 instructions; and beside them five loads, and 18 instructions for the indices of five
+//! rows. (Without the extension for two rows four look-ups, four XORs and a load: 128 in nine.)
 //!
-//! **Wanted.** In the loop loads, `tbl`, `eor3` and the splitting, nothing else; no accumulator in memory. Left to
-//! itself the compiler fetches all tables of the loop's body first and moves accumulators to memory, so the steps are
-//! assembly. For nine pairs they make 135 instructions for four rows, 17 multiply-accumulates each.
+//! **Wanted.** In the loop loads, `tbl`, `eor3` and the indices, nothing else; no accumulator in memory but those of a
+//! twelfth pair. Left to itself the compiler fetches all tables of the loop's body first and moves accumulators to
+//! memory, so the loop is assembly (`groups`). For six pairs and a triangle it has 112 instructions, 17
+//! multiply-accumulates each; for nine pairs and a full matrix 151, 19 each.
 //!
 //! **Quirks.** The last tile overlaps the one before it and its accumulators are masked, so no byte beyond a row is
-//! touched; so are the loads that the diagonal cuts, which begin in rows above it.
+//! touched; so are the loads of the last rows that reach a tile, of which the diagonal may cut one. It cuts no second one,
+//! as m-vectors are longer than a register.
 
+use super::groups::add_groups;
 use super::vector::*;
 use crate::backend::{MAX_ROWS, portable};
 use crate::gf16;
@@ -58,68 +71,93 @@ pub(super) fn left_product_sha3(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [
 #[inline(always)]
 fn product<const SHA3: bool>(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
     assert!(x.rows() <= MAX_ROWS && x.columns() == rows.count(), "shape of a left product");
-    if rows.row_bytes() < REGISTER || x.rows() == 0 {
+    // No m-vector is so short.
+    if rows.row_bytes() < REGISTER || (1..REGISTER).contains(&rows.step()) || x.rows() == 0 {
         return portable::left_product(x, rows, out, stride);
     }
-    let mut scratch = [const { MaybeUninit::uninit() }; BLOCK * MAX_PAIRS];
-    for first in (0..rows.count()).step_by(BLOCK) {
-        let block = Block { x, rows, first, count: BLOCK.min(rows.count() - first), stride };
-        match x.rows().div_ceil(2) {
-            1 => block.add_product::<SHA3, 1, 4>(&mut scratch, out),
-            2 => block.add_product::<SHA3, 2, 4>(&mut scratch, out),
-            3 => block.add_product::<SHA3, 3, 4>(&mut scratch, out),
-            4 => block.add_product::<SHA3, 4, 4>(&mut scratch, out),
-            5 => block.add_product::<SHA3, 5, 4>(&mut scratch, out),
-            6 => block.add_product::<SHA3, 6, 4>(&mut scratch, out),
-            7 => block.add_product::<SHA3, 7, 4>(&mut scratch, out),
-            8 => block.add_product::<SHA3, 8, 4>(&mut scratch, out),
-            9 => block.add_product::<SHA3, 9, 4>(&mut scratch, out),
-            10 => block.add_product::<SHA3, 10, 2>(&mut scratch, out),
-            11 => block.add_product::<SHA3, 11, 2>(&mut scratch, out),
-            _ => block.add_product::<SHA3, MAX_PAIRS, 2>(&mut scratch, out),
-        }
+    let mut scratch = [const { MaybeUninit::uninit() }; SCRATCH];
+    let product = Product { x, rows, stride };
+    match x.rows().div_ceil(2) {
+        1 => product.add::<SHA3, 1>(&mut scratch, out),
+        2 => product.add::<SHA3, 2>(&mut scratch, out),
+        3 => product.add::<SHA3, 3>(&mut scratch, out),
+        4 => product.add::<SHA3, 4>(&mut scratch, out),
+        5 => product.add::<SHA3, 5>(&mut scratch, out),
+        6 => product.add::<SHA3, 6>(&mut scratch, out),
+        7 => product.add::<SHA3, 7>(&mut scratch, out),
+        8 => product.add::<SHA3, 8>(&mut scratch, out),
+        9 => product.add::<SHA3, 9>(&mut scratch, out),
+        10 => product.add::<SHA3, 10>(&mut scratch, out),
+        11 => product.add::<SHA3, 11>(&mut scratch, out),
+        _ => product.add::<SHA3, MAX_PAIRS>(&mut scratch, out),
     }
 }
 
-/// Some rows of the operand, and what they are multiplied by.
-struct Block<'a> {
+/// A left product.
+struct Product<'a> {
     x: Coefficients<'a>,
     rows: Rows<'a>,
-    /// The first row and how many.
-    first: usize,
-    count: usize,
     stride: usize,
 }
 
-impl Block<'_> {
-    /// Adds the product of all `PAIRS` pairs of rows of X, the last one perhaps without its second, a register of columns
-    /// at a time and `GROUP` rows of the operand at a step.
+impl Product<'_> {
+    /// Adds the products of `PAIRS` pairs of rows of X, the last one perhaps without its second.
     #[inline(always)]
-    fn add_product<const SHA3: bool, const PAIRS: usize, const GROUP: usize>(
+    fn add<const SHA3: bool, const PAIRS: usize>(&self, scratch: &mut [MaybeUninit<Vector>; SCRATCH], out: &mut [u8]) {
+        let in_block = BLOCK.min(SCRATCH / (registers::<SHA3>() * PAIRS) * group::<SHA3>());
+        for first in (0..self.rows.count()).step_by(in_block) {
+            let block = Block { product: self, first, count: in_block.min(self.rows.count() - first) };
+            block.add_product::<SHA3, PAIRS>(scratch, out);
+        }
+    }
+}
+
+/// Some rows of the operand.
+struct Block<'a> {
+    product: &'a Product<'a>,
+    /// The first row and how many.
+    first: usize,
+    count: usize,
+}
+
+impl Block<'_> {
+    /// Adds the product, a register of columns at a time and a group of rows of the operand at a step.
+    #[inline(always)]
+    fn add_product<const SHA3: bool, const PAIRS: usize>(
         &self,
-        scratch: &mut [MaybeUninit<Table>; BLOCK * MAX_PAIRS],
+        scratch: &mut [MaybeUninit<Vector>; SCRATCH],
         out: &mut [u8],
     ) {
-        let tables = build_tables::<PAIRS, GROUP>(self.x, self.first, self.count, scratch);
-        let (step, row_bytes) = (self.rows.step(), self.rows.row_bytes());
-        assert!(
-            row_bytes >= REGISTER && self.rows.offset(self.rows.count()) == self.rows.bytes().len(),
-            "length of rows"
-        );
-        assert!(out.len() >= (self.x.rows() - 1) * self.stride + row_bytes, "length of a product");
-        // Where column 0 of each row is, or were if the row had it; behind the last row, that again.
+        let Product { x, rows, stride } = *self.product;
+        let tables = self.build_tables::<SHA3, PAIRS>(scratch);
+        let (step, row_bytes) = (rows.step(), rows.row_bytes());
+        assert!(row_bytes >= REGISTER && rows.offset(rows.count()) == rows.bytes().len(), "length of rows");
+        assert!(out.len() >= (x.rows() - 1) * stride + row_bytes, "length of a product");
+        // Where column 0 of each row is, or were if the row had it; of a group's missing rows, that of the last one.
         let mut places = [0; BLOCK];
-        for (i, place) in places.iter_mut().enumerate().take(self.count.next_multiple_of(2)) {
-            let row = self.first + i.min(self.count - 1);
-            *place = self.rows.offset(row).wrapping_sub(row * step);
+        let mut place = rows.offset(self.first).wrapping_sub(self.first * step);
+        let mut distance = row_bytes - self.first * step;
+        for slot in &mut places[..self.count] {
+            *slot = place;
+            distance = distance.wrapping_sub(step);
+            place = place.wrapping_add(distance);
         }
+        let last = places[self.count - 1];
+        places[self.count..self.count.next_multiple_of(group::<SHA3>())].fill(last);
         // Nothing of the block lies to the left of its first row.
         let mut column = self.first * step / REGISTER * REGISTER;
+        let mut reached = if step == 0 { Reached::all::<SHA3>(self.count) } else { Reached::none(self.first * step) };
         while column < row_bytes {
             let begin = column.min(row_bytes - REGISTER);
+            while reached.next_row <= begin {
+                reached.add_row::<SHA3>(step);
+                if reached.rows == self.count {
+                    reached.next_row = usize::MAX;
+                }
+            }
             // SAFETY: `begin + REGISTER <= row_bytes`, and the rows have their lengths, as asserted above; `SHA3` is as
             // this function's caller says.
-            let (mut low, mut high) = unsafe { self.sums_of_tile::<SHA3, PAIRS, GROUP>(tables, &places, begin) };
+            let (mut low, mut high) = unsafe { self.sums_of_tile::<SHA3, PAIRS>(tables, &places, begin, &reached) };
             if begin < column {
                 // In the tile before were those in front of `column`.
                 let new = from(column - begin);
@@ -130,9 +168,9 @@ impl Block<'_> {
             for p in 0..PAIRS {
                 // SAFETY: a tile within a row of `out`, which has all of them, as asserted above.
                 unsafe {
-                    add_and_move(&mut row, self.stride, low_nibbles(low[p], high[p]));
-                    if p + 1 < PAIRS || self.x.rows().is_multiple_of(2) {
-                        add_and_move(&mut row, self.stride, high_nibbles(low[p], high[p]));
+                    add_and_move(&mut row, stride, low_nibbles(low[p], high[p]));
+                    if p + 1 < PAIRS || x.rows().is_multiple_of(2) {
+                        add_and_move(&mut row, stride, high_nibbles(low[p], high[p]));
                     }
                 }
             }
@@ -149,132 +187,224 @@ impl Block<'_> {
     /// The tile ends within row 0, the rows of the operand have the lengths that they say, `tables` and `places` are those
     /// of this block, and `SHA3` is true only in functions that may use the extension.
     #[inline(always)]
-    unsafe fn sums_of_tile<const SHA3: bool, const PAIRS: usize, const GROUP: usize>(
+    unsafe fn sums_of_tile<const SHA3: bool, const PAIRS: usize>(
         &self,
-        tables: &[[[Table; GROUP]; PAIRS]],
+        tables: &[Vector],
         places: &[usize; BLOCK],
         column: usize,
+        reached: &Reached,
     ) -> ([Vector; PAIRS], [Vector; PAIRS]) {
-        let step = self.rows.step();
+        let rows = self.product.rows;
         // A row reaches as far to the right as row 0, so the tile ends within it. Row 0, which lies in front of every
         // other row, is at least as long as from the beginning of the tile to that of the row: so the tile lies within
         // the operand, and what it has of rows above is masked.
-        let bytes = self.rows.bytes().as_ptr().wrapping_add(column);
+        let bytes = rows.bytes().as_ptr().wrapping_add(column);
         // SAFETY: a tile within the rows, as said above.
         let load_row = |place: usize| unsafe { load(&*bytes.wrapping_add(place).cast()) };
-        let split = |row| Nibbles { low: and(row, splat(15)), high: shift_right::<4>(row) };
         let (mut low, mut high) = ([splat(0); PAIRS], [splat(0); PAIRS]);
-        // How far the tile begins before row i of the block.
-        let gap = |i: usize| ((self.first + i) * step).saturating_sub(column);
-        // Of so many rows the diagonal cuts nothing here.
-        let whole = (column + step).saturating_sub(self.first * step).checked_div(step).unwrap_or(self.count);
-        let groups = whole.min(self.count) / GROUP;
-        let mut next_tables = tables.as_ptr().cast();
-        for places in &places.as_chunks::<GROUP>().0[..groups] {
-            // SAFETY: a table for each of the pairs and rows, and `SHA3` as the caller says.
-            unsafe {
-                add_group::<SHA3, PAIRS, GROUP>(&mut low, &mut high, &places.map(load_row).map(split), &mut next_tables)
-            };
-        }
-        // The rest by twos.
-        for i in (groups * GROUP..self.count).step_by(2).take_while(|&i| gap(i) < REGISTER) {
-            let mut rows = [places[i], places[i + 1]].map(load_row);
-            if i + 1 >= whole.min(self.count) {
-                let nothing = if i + 1 < self.count { 0 } else { REGISTER };
-                rows = [and(rows[0], from(gap(i))), and(rows[1], from(gap(i + 1).clamp(nothing, REGISTER)))];
+        let mut next_tables = tables.as_ptr();
+        // SAFETY: tables for each of the pairs and groups, and `SHA3` as the caller says.
+        unsafe {
+            if SHA3 {
+                let places = &places.as_chunks().0[..reached.groups];
+                let stride = (rows.step() == 0).then_some(rows.row_bytes());
+                add_groups(&mut low, &mut high, bytes, places, stride, &mut next_tables);
+            } else {
+                for places in &places.as_chunks::<2>().0[..2 * reached.groups] {
+                    let indices = places.map(load_row).map(split);
+                    add_half::<SHA3, PAIRS>(&mut low, &mut high, &mut next_tables, indices);
+                }
             }
-            for p in 0..PAIRS {
-                let tables = &tables[i / GROUP][p];
-                let pair = [tables[i % GROUP], tables[i % GROUP + 1]];
-                // SAFETY: `SHA3` is true only where the caller may use the extension.
-                unsafe { add_products::<SHA3>(&mut low[p], &mut high[p], pair, rows.map(split)) };
+        }
+        // The diagonal may cut one row more, as rows begin in different tiles.
+        let cut = (column + REGISTER).saturating_sub(reached.next_row);
+        let rest = reached.others + usize::from(cut > 0);
+        if rest > 0 {
+            let zeros = (group::<SHA3>() - reached.others) * REGISTER - cut;
+            // SAFETY: places of a whole group, as those of the missing rows are there; and a window of the masks, as
+            // `zeros` is at most as many as a group has.
+            let (places, masks) = unsafe {
+                (places.as_ptr().add(reached.groups * group::<SHA3>()), MASKS.as_ptr().add(MASKS.len() / 2 - zeros))
+            };
+            // SAFETY: of at most as many rows as a group has; their tiles are within the operand, as said above.
+            let masked = |i: usize| unsafe {
+                let mask = masks.add((group::<SHA3>() - 1 - i) * REGISTER);
+                and(load_row(*places.add(i)), load(&*mask.cast()))
+            };
+            // SAFETY: as above.
+            unsafe {
+                if SHA3 && rest == group::<SHA3>() {
+                    add_group(&mut low, &mut high, &mut next_tables, masked);
+                } else {
+                    add_half::<SHA3, PAIRS>(&mut low, &mut high, &mut next_tables, [masked(0), masked(1)].map(split));
+                    if rest > 2 {
+                        add_half::<SHA3, PAIRS>(
+                            &mut low,
+                            &mut high,
+                            &mut next_tables,
+                            [masked(2), masked(3)].map(split),
+                        );
+                    }
+                }
             }
         }
         (low, high)
     }
+
+    /// Computes the tables of the block: for each group of rows of the operand and each pair of rows of X those of the
+    /// group together, as they are loaded.
+    #[inline(always)]
+    fn build_tables<'t, const SHA3: bool, const PAIRS: usize>(
+        &self,
+        scratch: &'t mut [MaybeUninit<Vector>; SCRATCH],
+    ) -> &'t mut [Vector] {
+        let x = self.product.x;
+        let groups = self.count.div_ceil(group::<SHA3>());
+        let scratch = &mut scratch[..groups * PAIRS * registers::<SHA3>()];
+        let (spread_low, spread_high) = (load(&SPREAD_LOW), load(&SPREAD_HIGH));
+        let mut copies = [[0; 2 * REGISTER]; 5];
+        let stride = x.elements().len() / x.columns();
+        let enough = (group::<SHA3>() - 1) * stride + 2 * REGISTER;
+        let pairs = |column: &[u8; 2 * REGISTER]| {
+            let (even, odd) = deinterleave(column);
+            let times = |table: &[u8; 16]| low_nibbles(look_up(load(table), even), look_up(load(table), odd));
+            [low_nibbles(even, odd), times(&TIMES[0]), times(&TIMES[1]), times(&TIMES[2])]
+        };
+        for (g, tables) in scratch.chunks_exact_mut(PAIRS * registers::<SHA3>()).enumerate() {
+            let first = g * group::<SHA3>();
+            let elements = x.of_rows_from(self.first + first);
+            let columns: [&[u8; 2 * REGISTER]; 5] = if first + group::<SHA3>() <= self.count && elements.len() >= enough
+            {
+                // What is behind a column does not matter.
+                // SAFETY: so many columns and the bytes behind the beginning of the last one are there.
+                core::array::from_fn(|i| unsafe { &*elements.as_ptr().add(i.min(group::<SHA3>() - 1) * stride).cast() })
+            } else {
+                for (i, copy) in copies.iter_mut().enumerate() {
+                    copy.fill(0);
+                    if first + i < self.count {
+                        let column = x.of_row(self.first + first + i);
+                        copy[..column.len()].copy_from_slice(column);
+                    }
+                }
+                copies.each_ref()
+            };
+            let fifth = if SHA3 { pairs(columns[4]) } else { [splat(0); 4] };
+            for h in [0, 2] {
+                let multiples = [0, 1].map(|i| {
+                    let [pair, pair_2, pair_4, pair_8] = pairs(columns[h + i]);
+                    ([pair, pair_2, xor(pair, pair_2)], [pair_4, pair_8, xor(pair_4, pair_8)], fifth[h + i])
+                });
+                let (mut choice_low, mut choice_high, mut place) = (spread_low, spread_high, splat(0));
+                let (first, second) = tables.split_at_mut(PAIRS * registers::<SHA3>() / 2);
+                for tables in (if h == 0 { first } else { second }).chunks_exact_mut(registers::<SHA3>() / 2) {
+                    let tables = tables.chunks_exact_mut(registers::<SHA3>() / 4);
+                    // What bits 0 and 1 of e choose, and what bits 2 and 3 do; nothing is out of range, and that gives
+                    // zero.
+                    for (table, ([a, b, c], [d, e, f], fifth)) in tables.zip(multiples) {
+                        let products = xor(look_up_3(a, b, c, choice_low), look_up_3(d, e, f, choice_high));
+                        table[0].write(products);
+                        if let Some(table) = table.get_mut(1) {
+                            table.write(xor(products, look_up(fifth, place)));
+                        }
+                    }
+                    (choice_low, choice_high) = (add(choice_low, splat(1)), add(choice_high, splat(1)));
+                    place = add(place, splat(1));
+                }
+            }
+        }
+        wipe(copies.as_flattened_mut());
+        // SAFETY: the loops have written all of them.
+        unsafe { core::slice::from_raw_parts_mut(scratch.as_mut_ptr().cast(), scratch.len()) }
+    }
 }
 
-/// Adds the products of a group of rows of the operand; the pointer to their tables moves on.
+/// The rows of a block that begin in front of a tile or with it.
+struct Reached {
+    rows: usize,
+    /// They are so many groups and so many others.
+    groups: usize,
+    others: usize,
+    /// Where the next row begins; far behind everything if there is none.
+    next_row: usize,
+}
+
+impl Reached {
+    const fn none(next_row: usize) -> Self {
+        Self { rows: 0, groups: 0, others: 0, next_row }
+    }
+
+    const fn all<const SHA3: bool>(rows: usize) -> Self {
+        Self { rows, groups: rows / group::<SHA3>(), others: rows % group::<SHA3>(), next_row: usize::MAX }
+    }
+
+    #[inline(always)]
+    fn add_row<const SHA3: bool>(&mut self, step: usize) {
+        self.rows += 1;
+        self.others += 1;
+        if self.others == group::<SHA3>() {
+            (self.groups, self.others) = (self.groups + 1, 0);
+        }
+        self.next_row += step;
+    }
+}
+
+/// Adds the products of a group of five rows of the operand; the pointer to their tables moves on.
 ///
 /// # Safety
 ///
-/// The tables are there, and `SHA3` is true only in functions that may use the extension.
+/// As for [`add_products`], and only for functions that may use the SHA-3 extension.
 #[inline(always)]
-unsafe fn add_group<const SHA3: bool, const PAIRS: usize, const GROUP: usize>(
+unsafe fn add_group<const PAIRS: usize>(
     low: &mut [Vector; PAIRS],
     high: &mut [Vector; PAIRS],
-    rows: &[Nibbles; GROUP],
-    tables: &mut *const Table,
+    tables: &mut *const Vector,
+    row: impl Fn(usize) -> Vector,
 ) {
-    if let Some(&rows) = rows.first_chunk::<4>() {
-        for (low, high) in low.iter_mut().zip(high) {
-            // SAFETY: as the caller says.
-            unsafe { add_products_of_four::<SHA3>(low, high, tables, rows) };
-        }
-        return;
-    }
-    let rows = *rows.first_chunk().expect("a group of at least two rows");
-    // Of twelve pairs the accumulators leave registers for two tables alone.
-    let by_two = if PAIRS < MAX_PAIRS { PAIRS / 2 * 2 } else { 0 };
-    let (low, low_rest) = low.split_at_mut(by_two);
-    let (high, high_rest) = high.split_at_mut(by_two);
-    for (low, high) in low.as_chunks_mut().0.iter_mut().zip(high.as_chunks_mut().0) {
+    let fifth = row(4);
+    let indices = |row, bits| {
+        let bits = and(bits, splat(0x11));
+        Nibbles { low: low_nibbles(row, bits), high: high_nibbles(row, bits) }
+    };
+    let first = [indices(row(0), fifth), indices(row(1), shift_right::<1>(fifth))];
+    // SAFETY: as the caller says.
+    unsafe { add_half::<true, PAIRS>(low, high, tables, first) };
+    let second = [indices(row(2), shift_right::<2>(fifth)), indices(row(3), shift_right::<3>(fifth))];
+    // SAFETY: as the caller says.
+    unsafe { add_half::<true, PAIRS>(low, high, tables, second) };
+}
+
+/// Adds what a half of a group's tables has for the indices; the pointer to them moves on.
+///
+/// # Safety
+///
+/// As for [`add_products`].
+#[inline(always)]
+unsafe fn add_half<const SHA3: bool, const PAIRS: usize>(
+    low: &mut [Vector; PAIRS],
+    high: &mut [Vector; PAIRS],
+    tables: &mut *const Vector,
+    indices: [Nibbles; 2],
+) {
+    for p in 0..PAIRS {
         // SAFETY: as the caller says.
-        unsafe { add_products_of_two_pairs::<SHA3>(low, high, tables, rows) };
-    }
-    for (low, high) in low_rest.iter_mut().zip(high_rest) {
-        // SAFETY: as the caller says.
-        unsafe { add_products::<SHA3>(low, high, next_two(tables), rows) };
+        unsafe { add_products::<SHA3>(&mut low[p], &mut high[p], tables, indices) };
     }
 }
 
-/// The products of two coefficients with each element.
-type Table = Vector;
-
-/// Computes the tables of the columns `first .. first + count` of X: for each group of columns and each pair of rows
-/// those of the group together, as they are loaded.
+/// The indices of a row.
 #[inline(always)]
-fn build_tables<'t, const PAIRS: usize, const GROUP: usize>(
-    x: Coefficients<'_>,
-    first: usize,
-    count: usize,
-    scratch: &'t mut [MaybeUninit<Table>; BLOCK * MAX_PAIRS],
-) -> &'t mut [[[Table; GROUP]; PAIRS]] {
-    let scratch = scratch.as_chunks_mut::<GROUP>().0.as_chunks_mut::<PAIRS>().0;
-    let groups = &mut scratch[..count.div_ceil(GROUP)];
-    let (spread_low, spread_high) = (load(&SPREAD_LOW), load(&SPREAD_HIGH));
-    let [times_2, times_4, times_8] = TIMES.each_ref().map(load);
-    let mut last = [0; 2 * REGISTER];
-    for (g, group) in groups.iter_mut().enumerate() {
-        for h in (0..GROUP).step_by(2) {
-            let multiples: [_; 2] = core::array::from_fn(|i| {
-                let column = g * GROUP + h + i;
-                // What is behind the column does not matter.
-                let column = if column < count { x.of_rows_from(first + column) } else { &[] };
-                let column = column.first_chunk().unwrap_or_else(|| {
-                    last.fill(0);
-                    last[..column.len()].copy_from_slice(column);
-                    &last
-                });
-                let (even, odd) = deinterleave(column);
-                let times = |table| low_nibbles(look_up(table, even), look_up(table, odd));
-                let (pair, pair_2, pair_4, pair_8) =
-                    (low_nibbles(even, odd), times(times_2), times(times_4), times(times_8));
-                [pair, pair_2, xor(pair, pair_2), pair_4, pair_8, xor(pair_4, pair_8)]
-            });
-            let (mut choice_low, mut choice_high) = (spread_low, spread_high);
-            for tables in &mut *group {
-                // What bits 0 and 1 of e choose, and what bits 2 and 3 do; nothing is out of range, and that gives zero.
-                for (table, [a, b, c, d, e, f]) in tables[h..].iter_mut().zip(multiples) {
-                    table.write(xor(look_up_3(a, b, c, choice_low), look_up_3(d, e, f, choice_high)));
-                }
-                (choice_low, choice_high) = (add(choice_low, splat(1)), add(choice_high, splat(1)));
-            }
-        }
-    }
-    wipe(&mut last);
-    // SAFETY: the loops have written all of them.
-    unsafe { core::slice::from_raw_parts_mut(groups.as_mut_ptr().cast(), groups.len()) }
+fn split(row: Vector) -> Nibbles {
+    Nibbles { low: and(row, splat(15)), high: shift_right::<4>(row) }
+}
+
+/// Rows of the operand in a group.
+const fn group<const SHA3: bool>() -> usize {
+    if SHA3 { 5 } else { 4 }
+}
+
+/// Registers of the four tables of a group and a pair.
+const fn registers<const SHA3: bool>() -> usize {
+    if SHA3 { 8 } else { 4 }
 }
 
 /// All ones in the bytes from `start` to the end of a register.
@@ -285,8 +415,10 @@ fn from(start: usize) -> Vector {
 
 const MAX_PAIRS: usize = MAX_ROWS / 2;
 const _: () = assert!(MAX_ROWS.is_multiple_of(2) && MAX_PAIRS == 12);
-/// Rows of the operand whose tables are in memory at a time, 15 KiB of them at most.
-const BLOCK: usize = 80;
+/// The most rows of the operand whose tables are in memory at a time, and the most registers of tables, 44 KiB: they are
+/// read once for each tile, and more would not stay in an L1 of 64 KiB. All rows of any set fit.
+const BLOCK: usize = 160;
+const SCRATCH: usize = 2816;
 /// x, x^2 and x^3 times each element.
 const TIMES: [[u8; 16]; 3] = {
     let mut tables = [[0; 16]; 3];
@@ -323,4 +455,15 @@ const WINDOW: [u8; 2 * REGISTER] = {
         i += 1;
     }
     window
+};
+
+/// What the masks of a group are a window of, those of its last row first.
+const MASKS: [u8; 10 * REGISTER] = {
+    let mut masks = [0; 10 * REGISTER];
+    let mut i = masks.len() / 2;
+    while i < masks.len() {
+        masks[i] = 0xff;
+        i += 1;
+    }
+    masks
 };

@@ -20,55 +20,58 @@
 //! `tbl` and into compares, which are registers; nothing is addressed by it and nothing branches. A column without a
 //! pivot has place 255: out of range of every `tbl`, which gives zero, and so g = 0.
 //!
-//! **Cost.** For a later pair of columns and two pivots about 28 + 4 N instructions, N registers holding a pair.
+//! **Cost.** With the SHA-3 extension for a later pair of columns and two pivots about 26 + 4 N instructions, N registers
+//! holding a pair; 68 for nine, which leave no registers for constants. From seven on the loop is assembly (`columns`).
 
+use super::columns::add_multiples;
 use super::vector::*;
 use crate::gf16::INVERSE;
 use crate::memory::wipe;
 
 /// See [`Backend::solve`](crate::backend::Backend::solve).
 pub(super) fn solve(columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
-    for_size(columns, m, x)
+    for_size::<false>(columns, m, x)
 }
 
 /// The same, with three-way XORs.
 #[target_feature(enable = "sha3")]
 pub(super) fn solve_sha3(columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
-    for_size(columns, m, x)
+    for_size::<true>(columns, m, x)
 }
 
 #[inline(always)]
-fn for_size(columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
+fn for_size<const SHA3: bool>(columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
     match m.div_ceil(16) {
-        ..=4 => solve_in::<4>(columns, m, x),
-        5 => solve_in::<5>(columns, m, x),
-        6 | 7 => solve_in::<7>(columns, m, x),
-        _ => solve_in::<9>(columns, m, x),
+        ..=4 => solve_in::<SHA3, 4>(columns, m, x),
+        5 => solve_in::<SHA3, 5>(columns, m, x),
+        6 | 7 => solve_in::<SHA3, 7>(columns, m, x),
+        _ => solve_in::<SHA3, 9>(columns, m, x),
     }
 }
 
 /// `N` registers a pair of columns.
 #[inline(always)]
-fn solve_in<const N: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
+fn solve_in<const SHA3: bool, const N: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
     assert!(m <= 16 * N && m.is_multiple_of(2), "rows of a linear system");
     assert!(packed.len() == (x.len() + 1) * m / 2 && x.len() < 2 * MAX_PAIRS, "shape of a linear system");
     let mut pairs = [[splat(0); N]; MAX_PAIRS];
     let pairs = &mut pairs[..(x.len() + 1).div_ceil(2)];
     let mut bytes = [0; 16 * MAX_REGISTERS + 16];
-    for (pair, columns) in pairs.iter_mut().zip(packed.chunks(m)) {
-        let (first, second) = columns.split_at(m / 2);
-        join(first, second, m, &mut bytes);
+    for (i, pair) in pairs.iter_mut().enumerate() {
+        join::<N>(&packed[i * m..], m, &mut bytes);
         *pair = core::array::from_fn(|n| load_at(&bytes, 16 * n));
     }
-    let places: [_; N] = core::array::from_fn(|n| add(load(&IOTA), splat(16 * n as u8)));
-    // All ones in the rows that no pivot stands in yet.
-    let mut unused = places.map(|places| less(places, splat(m as u8)));
+    // Of the rows that no pivot stands in yet; 255 for the others.
+    let mut places: [_; N] = core::array::from_fn(|n| {
+        let places = add(load(&IOTA), splat(16 * n as u8));
+        select(less(places, splat(m as u8)), places, splat(255))
+    });
     let mut pivots = [[splat(0); 2]; MAX_PAIRS];
     let nibbles = splat(15);
 
     for c in 0..x.len().div_ceil(2) {
         // The first column of the pair; of the second, all rows for what it does to the others.
-        let first = Pivot::new(pairs[c].map(|pair| and(pair, nibbles)), &places, &mut unused);
+        let first = Pivot::new(pairs[c].map(|pair| and(pair, nibbles)), &mut places);
         let table = table_of(first.place.select(pairs[c]));
         let pair = core::array::from_fn(|n| xor(pairs[c][n], look_up(table, first.g[n])));
         let mut second = pair.map(shift_right::<4>);
@@ -77,10 +80,16 @@ fn solve_in<const N: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
             second = [splat(0); N];
             pairs[c] = pair;
         }
-        let second = Pivot::new(second, &places, &mut unused);
+        let second = Pivot::new(second, &mut places);
         let table = table_of(second.place.select(first.g));
         let g: [_; N] = core::array::from_fn(|n| xor(first.g[n], look_up(table, second.g[n])));
         let h = second.g;
+        if SHA3 && N > 5 {
+            // SAFETY: only called where the extension may be used.
+            unsafe { add_multiples(&mut pairs[c + 1..], [first.place.0, second.place.0], &g, &h) };
+            pivots[c] = [first.place.0, second.place.0];
+            continue;
+        }
         for later in &mut pairs[c + 1..] {
             let (by_g, by_h) = (table_of(first.place.select(*later)), table_of(second.place.select(*later)));
             for n in 0..N {
@@ -95,8 +104,8 @@ fn solve_in<const N: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
     for (x, &pivot) in x.iter_mut().zip(pivots.as_flattened()) {
         *x = first(Place(pivot).select(y));
     }
-    let left_over = unused.into_iter().fold(splat(0), or);
-    let full_rank = 1 ^ (greatest(left_over) & 1);
+    let left_over = places.into_iter().fold(splat(255), min);
+    let full_rank = least(equal(left_over, splat(255))) & 1;
     pairs.fill([splat(0); N]);
     zeroize::optimization_barrier(pairs);
     pivots.fill([splat(0); 2]);
@@ -106,33 +115,32 @@ fn solve_in<const N: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
     full_rank
 }
 
-/// Two packed columns of `m` elements as one run of `m` bytes, even rows first, then zeros; of the second there may be
-/// none.
+/// Two packed columns of `m` elements as one run of `m` bytes, even rows first, then zeros up to `N` registers; of the
+/// second there may be none, and behind them there may be more.
 #[inline(always)]
-fn join(first: &[u8], second: &[u8], m: usize, bytes: &mut [u8; 16 * MAX_REGISTERS + 16]) {
-    let half = m / 2;
+fn join<const N: usize>(columns: &[u8], m: usize, bytes: &mut [u8; 16 * MAX_REGISTERS + 16]) {
+    let (half, length) = (m / 2, 16 * N.div_ceil(2));
+    let mut copy = [0; 16 * MAX_REGISTERS + 16];
+    let short = columns.len() < half + length;
+    let columns = if short {
+        copy[..columns.len()].copy_from_slice(columns);
+        copy.as_slice()
+    } else {
+        columns
+    };
+    let (first, second) = (&columns[..length], &columns[half..][..length]);
     // The odd rows overwrite what is beyond the even ones, and zeros what is beyond the odd ones.
-    for at in (0..half).step_by(16) {
-        let columns = [first, second].map(|column| load_front(&column[at.min(column.len())..]));
-        store(bytes[at..].first_chunk_mut().expect("room behind"), low_nibbles(columns[0], columns[1]));
+    let even = &mut bytes[..length];
+    for at in (0..length).step_by(16) {
+        store_at(even, at, low_nibbles(load_at(first, at), load_at(second, at)));
     }
-    for at in (0..half).step_by(16) {
-        let columns = [first, second].map(|column| load_front(&column[at.min(column.len())..]));
-        store(bytes[half + at..].first_chunk_mut().expect("room behind"), high_nibbles(columns[0], columns[1]));
+    let odd = &mut bytes[half..][..length];
+    for at in (0..length).step_by(16) {
+        store_at(odd, at, high_nibbles(load_at(first, at), load_at(second, at)));
     }
-    bytes[m..].fill(0);
-}
-
-/// The first sixteen bytes, or as many as there are and zeros.
-#[inline(always)]
-fn load_front(bytes: &[u8]) -> Vector {
-    match bytes.first_chunk() {
-        Some(bytes) => load(bytes),
-        None => {
-            let mut whole = [0; 16];
-            whole[..bytes.len()].copy_from_slice(bytes);
-            load(&whole)
-        }
+    bytes[m..16 * N].fill(0);
+    if short {
+        wipe(&mut copy);
     }
 }
 
@@ -146,11 +154,10 @@ struct Pivot<const N: usize> {
 impl<const N: usize> Pivot<N> {
     /// In a column of one element a byte; its row is used from now on.
     #[inline(always)]
-    fn new(column: [Vector; N], places: &[Vector; N], unused: &mut [Vector; N]) -> Self {
+    fn new(column: [Vector; N], places: &mut [Vector; N]) -> Self {
         let mut lowest = splat(255);
         for n in 0..N {
-            let zero = equal(and(column[n], unused[n]), splat(0));
-            lowest = min(lowest, or(places[n], zero));
+            lowest = min(lowest, or(places[n], equal(column[n], splat(0))));
         }
         let place = Place(splat(least(lowest)));
         let pivot = place.select(column);
@@ -159,8 +166,9 @@ impl<const N: usize> Pivot<N> {
         // An entry s in the pivot row becomes s / pivot.
         let own = look_up(load(&IN_PIVOT_ROW), pivot);
         let g = core::array::from_fn(|n| {
+            // Without a pivot these are used rows, for which both are zero.
             let here = equal(places[n], place.0);
-            unused[n] = and_not(unused[n], here);
+            places[n] = or(places[n], here);
             select(here, own, look_up(table, column[n]))
         });
         Self { place, g }
@@ -175,12 +183,13 @@ impl Place {
     /// The byte of that row, everywhere; zero if there is none.
     #[inline(always)]
     fn select<const N: usize>(self, rows: [Vector; N]) -> Vector {
-        let mut found = splat(0);
+        let (first, rest) = rows.split_at(4);
+        let mut found = look_up_4([first[0], first[1], first[2], first[3]], self.0);
         let mut place = self.0;
-        for rows in rows.chunks(4) {
+        for rows in rest.chunks(4) {
+            place = sub(place, splat(64));
             // Out of range changes nothing.
             found = look_up_or(found, rows, place);
-            place = sub(place, splat(64));
         }
         found
     }
@@ -203,7 +212,7 @@ const MAX_PAIRS: usize = 73;
 const MAX_REGISTERS: usize = 9;
 
 /// The places in a register, and all elements.
-const IOTA: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+pub(super) const IOTA: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /// By the pivot: what times s must be added to the entry s in its row, for s / pivot to be left. Zero for no pivot.
 const IN_PIVOT_ROW: [u8; 16] = {

@@ -36,8 +36,6 @@ macro_rules! instructions {
 instructions! {
     splat(byte: u8) -> Vector = vdupq_n_u8(byte);
     and(a: Vector, b: Vector) -> Vector = vandq_u8(a, b);
-    /// `a` but where `b` has ones.
-    and_not(a: Vector, b: Vector) -> Vector = vbicq_u8(a, b);
     or(a: Vector, b: Vector) -> Vector = vorrq_u8(a, b);
     xor(a: Vector, b: Vector) -> Vector = veorq_u8(a, b);
     /// One instruction where the function that this is inlined into may use the SHA-3 extension, else two.
@@ -52,7 +50,6 @@ instructions! {
     /// Masks of the bytes of `a` that are less.
     less(a: Vector, b: Vector) -> Vector = vcltq_u8(a, b);
     least(a: Vector) -> u8 = vminvq_u8(a);
-    greatest(a: Vector) -> u8 = vmaxvq_u8(a);
     first(a: Vector) -> u8 = vgetq_lane_u8::<0>(a);
     shift_right<N>(a: Vector) -> Vector = vshrq_n_u8::<N>(a);
     /// The low nibbles of `low`, and above them those of `high`.
@@ -66,6 +63,10 @@ instructions! {
     /// Looks the bytes of `index` up; zero where they are out of range.
     look_up(table: Vector, index: Vector) -> Vector = vqtbl1q_u8(table, index);
     look_up_3(a: Vector, b: Vector, c: Vector, index: Vector) -> Vector = vqtbl3q_u8(uint8x16x3_t(a, b, c), index);
+    look_up_4(rows: [Vector; 4], index: Vector) -> Vector = {
+        let [a, b, c, d] = rows;
+        vqtbl4q_u8(uint8x16x4_t(a, b, c, d), index)
+    };
     /// The bytes at even and those at odd places.
     deinterleave(bytes: &[u8; 2 * REGISTER]) -> (Vector, Vector) = {
         let uint8x16x2_t(even, odd) = vld2q_u8(bytes.as_ptr());
@@ -94,153 +95,61 @@ pub(super) unsafe fn add_and_move(pointer: &mut *mut u8, distance: usize, summan
     }
 }
 
-/// The two registers at a pointer, which moves on.
+/// Adds to `low` and `high` what two tables have for the low and for the high indices; the pointer to them moves on.
+/// With `SHA3` a table has two registers, else one.
+///
+/// In assembly: the compiler otherwise fetches the tables of a loop's body first, has no registers for them, and moves
+/// accumulators to memory.
 ///
 /// # Safety
 ///
-/// Two registers are to be read there.
-#[inline(always)]
-pub(super) unsafe fn next_two(pointer: &mut *const Vector) -> [Vector; 2] {
-    let (a, b);
-    // SAFETY: as the caller says.
-    unsafe {
-        asm!(
-            "ldp {a:q}, {b:q}, [{pointer}], #32",
-            pointer = inout(reg) *pointer, a = out(vreg) a, b = out(vreg) b,
-            options(readonly, nostack, preserves_flags),
-        );
-    }
-    [a, b]
-}
-
-/// Adds two registers to another in assembly, the first of which may be lost.
-macro_rules! add_two {
-    (eor3, $to:literal, $a:literal, $b:literal) => {
-        concat!("eor3 ", $to, ".16b, ", $to, ".16b, ", $a, ".16b, ", $b, ".16b")
-    };
-    (eor, $to:literal, $a:literal, $b:literal) => {
-        concat!("eor ", $a, ".16b, ", $a, ".16b, ", $b, ".16b\neor ", $to, ".16b, ", $to, ".16b, ", $a, ".16b")
-    };
-}
-
-/// Adds what two tables have for the low and for the high indices of two rows into `low` and `high`.
-///
-/// Like all that a step of the left product consists of in assembly: the compiler otherwise fetches the tables of a
-/// loop's body first, has no registers for them, and moves accumulators to memory.
-///
-/// # Safety
-///
-/// `SHA3` is true only in functions that may use the extension.
+/// The tables are there, and `SHA3` is true only in functions that may use the extension.
 #[inline(always)]
 pub(super) unsafe fn add_products<const SHA3: bool>(
     low: &mut Vector,
     high: &mut Vector,
-    tables: [Vector; 2],
-    rows: [Nibbles; 2],
-) {
-    macro_rules! add_products {
-        ($xor:ident) => {
-            asm!(
-                "tbl {a:v}.16b, {{{table_a:v}.16b}}, {low_a:v}.16b",
-                "tbl {b:v}.16b, {{{table_b:v}.16b}}, {low_b:v}.16b",
-                add_two!($xor, "{low:v}", "{a:v}", "{b:v}"),
-                "tbl {a:v}.16b, {{{table_a:v}.16b}}, {high_a:v}.16b",
-                "tbl {b:v}.16b, {{{table_b:v}.16b}}, {high_b:v}.16b",
-                add_two!($xor, "{high:v}", "{a:v}", "{b:v}"),
-                low = inout(vreg) *low, high = inout(vreg) *high, table_a = in(vreg) tables[0], table_b = in(vreg) tables[1],
-                low_a = in(vreg) rows[0].low, high_a = in(vreg) rows[0].high,
-                low_b = in(vreg) rows[1].low, high_b = in(vreg) rows[1].high,
-                a = out(vreg) _, b = out(vreg) _,
-                options(nomem, nostack, preserves_flags),
-            )
-        };
-    }
-    // SAFETY: touches no memory, and has the instructions, as the caller says.
-    unsafe { if SHA3 { add_products!(eor3) } else { add_products!(eor) } }
-}
-
-/// The same for two pairs of rows of X, with the four tables at a pointer, which moves on.
-///
-/// # Safety
-///
-/// As for [`add_products`], and the tables are there.
-#[inline(always)]
-pub(super) unsafe fn add_products_of_two_pairs<const SHA3: bool>(
-    low: &mut [Vector; 2],
-    high: &mut [Vector; 2],
     tables: &mut *const Vector,
-    rows: [Nibbles; 2],
+    [i, j]: [Nibbles; 2],
 ) {
     macro_rules! add_products {
-        ($xor:ident) => {
+        ($($line:expr),*; $($free:tt),*) => {
             asm!(
-                "ld1 {{v28.16b, v29.16b, v30.16b, v31.16b}}, [{tables}], #64",
-                "tbl {a:v}.16b, {{v28.16b}}, {low_a:v}.16b",
-                "tbl {b:v}.16b, {{v29.16b}}, {low_b:v}.16b",
-                add_two!($xor, "{low_0:v}", "{a:v}", "{b:v}"),
-                "tbl v28.16b, {{v28.16b}}, {high_a:v}.16b",
-                "tbl v29.16b, {{v29.16b}}, {high_b:v}.16b",
-                add_two!($xor, "{high_0:v}", "v28", "v29"),
-                "tbl {a:v}.16b, {{v30.16b}}, {low_a:v}.16b",
-                "tbl {b:v}.16b, {{v31.16b}}, {low_b:v}.16b",
-                add_two!($xor, "{low_1:v}", "{a:v}", "{b:v}"),
-                "tbl v30.16b, {{v30.16b}}, {high_a:v}.16b",
-                "tbl v31.16b, {{v31.16b}}, {high_b:v}.16b",
-                add_two!($xor, "{high_1:v}", "v30", "v31"),
-                tables = inout(reg) *tables,
-                low_0 = inout(vreg) low[0], high_0 = inout(vreg) high[0],
-                low_1 = inout(vreg) low[1], high_1 = inout(vreg) high[1],
-                low_a = in(vreg) rows[0].low, high_a = in(vreg) rows[0].high,
-                low_b = in(vreg) rows[1].low, high_b = in(vreg) rows[1].high,
-                a = out(vreg) _, b = out(vreg) _, out("v28") _, out("v29") _, out("v30") _, out("v31") _,
+                $($line),*,
+                tables = inout(reg) *tables, low = inout(vreg) *low, high = inout(vreg) *high,
+                low_i = in(vreg) i.low, high_i = in(vreg) i.high, low_j = in(vreg) j.low, high_j = in(vreg) j.high,
+                a = out(vreg) _, b = out(vreg) _, $(out($free) _),*,
                 options(readonly, nostack, preserves_flags),
             )
         };
     }
     // SAFETY: reads what the caller says is there, and has the instructions.
-    unsafe { if SHA3 { add_products!(eor3) } else { add_products!(eor) } }
-}
-
-/// The same for one pair of rows of X and four rows.
-///
-/// # Safety
-///
-/// As for [`add_products_of_two_pairs`].
-#[inline(always)]
-pub(super) unsafe fn add_products_of_four<const SHA3: bool>(
-    low: &mut Vector,
-    high: &mut Vector,
-    tables: &mut *const Vector,
-    rows: [Nibbles; 4],
-) {
-    macro_rules! add_products {
-        ($xor:ident) => {
-            asm!(
+    unsafe {
+        if SHA3 {
+            add_products!(
                 "ld1 {{v28.16b, v29.16b, v30.16b, v31.16b}}, [{tables}], #64",
-                "tbl {a:v}.16b, {{v28.16b}}, {low_a:v}.16b",
-                "tbl {b:v}.16b, {{v29.16b}}, {low_b:v}.16b",
-                add_two!($xor, "{low:v}", "{a:v}", "{b:v}"),
-                "tbl v28.16b, {{v28.16b}}, {high_a:v}.16b",
-                "tbl v29.16b, {{v29.16b}}, {high_b:v}.16b",
-                add_two!($xor, "{high:v}", "v28", "v29"),
-                "tbl {a:v}.16b, {{v30.16b}}, {low_c:v}.16b",
-                "tbl {b:v}.16b, {{v31.16b}}, {low_d:v}.16b",
-                add_two!($xor, "{low:v}", "{a:v}", "{b:v}"),
-                "tbl v30.16b, {{v30.16b}}, {high_c:v}.16b",
-                "tbl v31.16b, {{v31.16b}}, {high_d:v}.16b",
-                add_two!($xor, "{high:v}", "v30", "v31"),
-                tables = inout(reg) *tables, low = inout(vreg) *low, high = inout(vreg) *high,
-                low_a = in(vreg) rows[0].low, high_a = in(vreg) rows[0].high,
-                low_b = in(vreg) rows[1].low, high_b = in(vreg) rows[1].high,
-                low_c = in(vreg) rows[2].low, high_c = in(vreg) rows[2].high,
-                low_d = in(vreg) rows[3].low, high_d = in(vreg) rows[3].high,
-                a = out(vreg) _, b = out(vreg) _, out("v28") _, out("v29") _, out("v30") _, out("v31") _,
-                options(readonly, nostack, preserves_flags),
+                "tbl {a:v}.16b, {{v28.16b, v29.16b}}, {low_i:v}.16b",
+                "tbl {b:v}.16b, {{v30.16b, v31.16b}}, {low_j:v}.16b",
+                "eor3 {low:v}.16b, {low:v}.16b, {a:v}.16b, {b:v}.16b",
+                "tbl v28.16b, {{v28.16b, v29.16b}}, {high_i:v}.16b",
+                "tbl v30.16b, {{v30.16b, v31.16b}}, {high_j:v}.16b",
+                "eor3 {high:v}.16b, {high:v}.16b, v28.16b, v30.16b";
+                "v28", "v29", "v30", "v31"
             )
-        };
+        } else {
+            add_products!(
+                "ldp q30, q31, [{tables}], #32",
+                "tbl {a:v}.16b, {{v30.16b}}, {low_i:v}.16b",
+                "tbl {b:v}.16b, {{v31.16b}}, {low_j:v}.16b",
+                "tbl v30.16b, {{v30.16b}}, {high_i:v}.16b",
+                "tbl v31.16b, {{v31.16b}}, {high_j:v}.16b",
+                "eor {a:v}.16b, {a:v}.16b, {b:v}.16b",
+                "eor v30.16b, v30.16b, v31.16b",
+                "eor {low:v}.16b, {low:v}.16b, {a:v}.16b",
+                "eor {high:v}.16b, {high:v}.16b, v30.16b";
+                "v30", "v31"
+            )
+        }
     }
-    // SAFETY: as above.
-    unsafe { if SHA3 { add_products!(eor3) } else { add_products!(eor) } }
 }
 
 /// Looks the bytes of `index` up in one to four registers; keeps those of `otherwise` where they are out of range.
@@ -262,4 +171,10 @@ pub(super) fn look_up_or(otherwise: Vector, table: &[Vector], index: Vector) -> 
 #[inline(always)]
 pub(super) fn load_at(bytes: &[u8], at: usize) -> Vector {
     load(bytes[at..].first_chunk().expect("a whole register"))
+}
+
+/// To byte `at` and those behind it.
+#[inline(always)]
+pub(super) fn store_at(bytes: &mut [u8], at: usize, value: Vector) {
+    store(bytes[at..].first_chunk_mut().expect("a whole register"), value);
 }
