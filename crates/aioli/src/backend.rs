@@ -8,7 +8,7 @@
 #![doc = ""]
 #![doc = include_str!("../docs/one-pass.md")]
 
-#[cfg(all(target_arch = "aarch64", feature = "std"))]
+#[cfg(all(target_arch = "aarch64", target_endian = "little", target_pointer_width = "64", feature = "std"))]
 mod aarch64;
 #[cfg(aioli_armv7em)]
 mod armv7em;
@@ -23,7 +23,7 @@ mod x86_64;
 use crate::packed::{Coefficients, Rows};
 use crate::stream::StreamPart;
 
-#[cfg(all(target_arch = "aarch64", feature = "std"))]
+#[cfg(all(target_arch = "aarch64", target_endian = "little", target_pointer_width = "64", feature = "std"))]
 pub use aarch64::Neon;
 #[cfg(aioli_armv7em)]
 pub use armv7em::Armv7em;
@@ -166,7 +166,12 @@ impl Kind {
     /// The backend itself if this machine can run it, else the portable one.
     pub(crate) fn token(self) -> Token {
         let token = match self {
-            #[cfg(all(target_arch = "aarch64", feature = "std"))]
+            #[cfg(all(
+                target_arch = "aarch64",
+                target_endian = "little",
+                target_pointer_width = "64",
+                feature = "std"
+            ))]
             Kind::Neon => Neon::detect().map(Token::Neon),
             #[cfg(aioli_armv7em)]
             Kind::Armv7em => Armv7em::detect().map(Token::Armv7em),
@@ -185,7 +190,7 @@ impl Kind {
 /// The token of some backend.
 pub(crate) enum Token {
     Portable(Portable),
-    #[cfg(all(target_arch = "aarch64", feature = "std"))]
+    #[cfg(all(target_arch = "aarch64", target_endian = "little", target_pointer_width = "64", feature = "std"))]
     Neon(Neon),
     #[cfg(aioli_armv7em)]
     Armv7em(Armv7em),
@@ -218,7 +223,12 @@ macro_rules! with_backend {
     ($kind:expr, |$backend:ident| $body:expr) => {
         match $kind.token() {
             $crate::backend::Token::Portable($backend) => $body,
-            #[cfg(all(target_arch = "aarch64", feature = "std"))]
+            #[cfg(all(
+                target_arch = "aarch64",
+                target_endian = "little",
+                target_pointer_width = "64",
+                feature = "std"
+            ))]
             $crate::backend::Token::Neon($backend) => $body,
             #[cfg(aioli_armv7em)]
             $crate::backend::Token::Armv7em($backend) => $body,

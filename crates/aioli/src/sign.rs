@@ -197,6 +197,7 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
             b.vectorize(
                 #[inline(always)]
                 || {
+                    // A constant here, and not what a closure has captured.
                     let columns = t_columns::<P>();
                     packed::transpose::<P>((P::K, strip.len()), (vp1, strip.len()), (t_matrix, columns));
                     if P::LINEAR && (width < P::V || ctr == 0) {
@@ -213,6 +214,7 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
                 b.vectorize(
                     #[inline(always)]
                     || {
+                        // As above.
                         let columns = t_columns::<P>();
                         packed::add_transposed::<P>(
                             (P::O, columns),

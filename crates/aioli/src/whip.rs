@@ -42,7 +42,9 @@ impl<P: ParameterSet> Places<P> {
         while n < P::K * (P::K + 1) {
             let (i, j) = (n / (P::K + 1), n % (P::K + 1));
             let exponent = P::EXPONENTS[i * P::K + j % P::K] as usize;
-            places[i][j] = (2 * j * PADDED + place(exponent)) as u16;
+            let place = 2 * j * PADDED + place(exponent);
+            assert!(place <= u16::MAX as usize);
+            places[i][j] = place as u16;
             n += 1;
         }
         places

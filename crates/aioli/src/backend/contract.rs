@@ -183,6 +183,8 @@ const PROVED: &[Shape] = &[
     Shape { skipped: 1, x_stride: 4, ..Shape::new(2, 3, 133, 61) },
     Shape::new(4, 3, 129, 0),
     Shape::new(3, 3, 261, 7),
+    Shape::new(3, 6, 81, 16),
+    Shape::new(MAX_ROWS, 5, 16, 0),
 ];
 
 fn left_product_basis<B: Backend>(b: B) {
@@ -270,6 +272,11 @@ fn left_product_odd_shapes<B: Backend>(b: B) {
                 }
             }
         }
+    }
+    // More rows of the operand than a kernel has tables for at a time.
+    for rows in [2, MAX_ROWS] {
+        check(Shape::new(rows, 165, 165 * 16 + 5, 16));
+        check(Shape::new(rows, 165, 40, 0));
     }
     // Any number of rows of X, the operand having any number of rows.
     for rows in 1..=MAX_ROWS {

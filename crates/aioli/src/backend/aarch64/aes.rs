@@ -12,7 +12,7 @@
 //! ```
 //!
 //! `MixColumns` is linear, so what two rounds give is a term by the low byte of the counter plus a term by the others.
-//! The first is a table of 256 blocks, made once for a stream; the second, one block for 256, is added to the key of
+//! The first is a table of 256 blocks, made once a call; the second, one block for 256, is added to the key of
 //! round 3, with which `aese` begins anyway. As everything here is public, that is safe.
 //!
 //! **Cost.** Sixteen blocks in flight, for each of them 16 instructions and a quarter of a load and of a store, in
@@ -25,7 +25,7 @@ use core::arch::{aarch64::*, asm};
 #[target_feature(enable = "aes")]
 pub(super) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
     // Beyond, another byte would change in column 0 of the first round.
-    assert!(out.len() < 1 << 40, "length of a key stream");
+    assert!((out.len() as u64) < 1 << 40, "length of a key stream");
     let keys = expand_key(key);
     let two_rounds = |block| round(round(block, keys[0]), keys[1]);
     let iv = u128::from_be_bytes(*iv);

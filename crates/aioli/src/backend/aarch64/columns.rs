@@ -55,7 +55,8 @@ pub(super) unsafe fn add_multiples<const N: usize>(
     let [p_64, q_64] = places.map(|place| sub(place, splat(64)));
     let pairs = pairs.as_mut_ptr_range();
     let elements = load(&super::solve::IOTA);
-    // SAFETY: reads and writes pairs alone, and has the instructions, as the caller says.
+    // SAFETY: writes pairs alone, reads them and constants of as many registers, and has the instructions, as the caller
+    // says.
     unsafe {
         match (g.as_slice(), h.as_slice()) {
             (&[g0, g1, g2, g3, g4, g5, g6], &[h0, h1, h2, h3, h4, h5, h6]) => asm!(

@@ -6,7 +6,7 @@
 //! indices, v28 to v31 tables. Up to ten pairs leave v20 for the fifth row and v21 for the mask of its bits; with more,
 //! each half fetches the two to where tables come later, and the accumulators of a twelfth pair are in memory.
 
-use super::vector::Vector;
+use super::vector::{Vector, splat};
 use core::arch::asm;
 
 /// What a pair of rows of X adds to its accumulators in half a step.
@@ -70,8 +70,8 @@ macro_rules! load_rows {
 }
 
 /// Adds to `low` and `high`, the accumulators of pairs of rows of X, the products of groups of rows of the operand,
-/// which begin at the distances `places` from `bytes`, each by `stride` behind the one before if there is one; the
-/// pointer to their tables moves on.
+/// which begin at the distances `places` from `bytes`. With a stride that is between all of them, only the first place is
+/// used. The pointer to the tables moves on.
 ///
 /// # Safety
 ///
@@ -238,6 +238,8 @@ pub(super) unsafe fn add_groups<const PAIRS: usize>(
                         in memory last
                     }
                     [low[11], high[11]] = last;
+                    last = [splat(0); 2];
+                    zeroize::optimization_barrier(&last);
                 }
             }
         };

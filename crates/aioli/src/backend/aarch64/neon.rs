@@ -47,14 +47,14 @@
 //!
 //! **Quirks.** The last tile overlaps the one before it and its accumulators are masked, so no byte beyond a row is
 //! touched; so are the loads of the last rows that reach a tile, of which the diagonal may cut one. It cuts no second one,
-//! as m-vectors are longer than a register.
+//! as m-vectors are longer than a register; where they are not, the portable backend multiplies.
 
 use super::groups::add_groups;
 use super::vector::*;
 use crate::backend::{MAX_ROWS, portable};
 use crate::gf16;
 use crate::memory::wipe;
-use crate::packed::{Coefficients, Rows};
+use crate::packed::{Coefficients, Rows, has_rows};
 use core::mem::MaybeUninit;
 
 /// See [`Backend::left_product`](crate::backend::Backend::left_product).
@@ -132,7 +132,7 @@ impl Block<'_> {
         let tables = self.build_tables::<SHA3, PAIRS>(scratch);
         let (step, row_bytes) = (rows.step(), rows.row_bytes());
         assert!(row_bytes >= REGISTER && rows.offset(rows.count()) == rows.bytes().len(), "length of rows");
-        assert!(out.len() >= (x.rows() - 1) * stride + row_bytes, "length of a product");
+        assert!(has_rows(out, x.rows(), stride, row_bytes), "length of a product");
         // Where column 0 of each row is, or were if the row had it; of a group's missing rows, that of the last one.
         let mut places = [0; BLOCK];
         let mut place = rows.offset(self.first).wrapping_sub(self.first * step);
@@ -295,8 +295,8 @@ impl Block<'_> {
                     ([pair, pair_2, xor(pair, pair_2)], [pair_4, pair_8, xor(pair_4, pair_8)], fifth[h + i])
                 });
                 let (mut choice_low, mut choice_high, mut place) = (spread_low, spread_high, splat(0));
-                let (first, second) = tables.split_at_mut(PAIRS * registers::<SHA3>() / 2);
-                for tables in (if h == 0 { first } else { second }).chunks_exact_mut(registers::<SHA3>() / 2) {
+                let (half, other_half) = tables.split_at_mut(PAIRS * registers::<SHA3>() / 2);
+                for tables in (if h == 0 { half } else { other_half }).chunks_exact_mut(registers::<SHA3>() / 2) {
                     let tables = tables.chunks_exact_mut(registers::<SHA3>() / 4);
                     // What bits 0 and 1 of e choose, and what bits 2 and 3 do; nothing is out of range, and that gives
                     // zero.
@@ -410,7 +410,7 @@ const fn registers<const SHA3: bool>() -> usize {
 /// All ones in the bytes from `start` to the end of a register.
 #[inline(always)]
 fn from(start: usize) -> Vector {
-    load_at(&WINDOW, REGISTER - start)
+    load_at(&MASKS, MASKS.len() / 2 - start)
 }
 
 const MAX_PAIRS: usize = MAX_ROWS / 2;
@@ -445,17 +445,6 @@ const fn spread(shift: usize) -> [u8; 16] {
     }
     table
 }
-
-/// What masks are windows of.
-const WINDOW: [u8; 2 * REGISTER] = {
-    let mut window = [0; 2 * REGISTER];
-    let mut i = REGISTER;
-    while i < 2 * REGISTER {
-        window[i] = 0xff;
-        i += 1;
-    }
-    window
-};
 
 /// What the masks of a group are a window of, those of its last row first.
 const MASKS: [u8; 10 * REGISTER] = {

@@ -84,19 +84,18 @@ fn solve_in<const SHA3: bool, const N: usize>(packed: &mut [u8], m: usize, x: &m
         let table = table_of(second.place.select(first.g));
         let g: [_; N] = core::array::from_fn(|n| xor(first.g[n], look_up(table, second.g[n])));
         let h = second.g;
+        pivots[c] = [first.place.0, second.place.0];
         if SHA3 && N > 5 {
             // SAFETY: only called where the extension may be used.
-            unsafe { add_multiples(&mut pairs[c + 1..], [first.place.0, second.place.0], &g, &h) };
-            pivots[c] = [first.place.0, second.place.0];
-            continue;
-        }
-        for later in &mut pairs[c + 1..] {
-            let (by_g, by_h) = (table_of(first.place.select(*later)), table_of(second.place.select(*later)));
-            for n in 0..N {
-                later[n] = xor3(later[n], look_up(by_g, g[n]), look_up(by_h, h[n]));
+            unsafe { add_multiples(&mut pairs[c + 1..], pivots[c], &g, &h) };
+        } else {
+            for later in &mut pairs[c + 1..] {
+                let (by_g, by_h) = (table_of(first.place.select(*later)), table_of(second.place.select(*later)));
+                for n in 0..N {
+                    later[n] = xor3(later[n], look_up(by_g, g[n]), look_up(by_h, h[n]));
+                }
             }
         }
-        pivots[c] = [first.place.0, second.place.0];
     }
 
     let y = pairs[x.len() / 2]

@@ -2,11 +2,12 @@
 //!
 //! Idea: over 256 aligned counters only byte 15 of the block changes. One round brings it into column 0, and the next one
 //! brings the bytes of that column into one column each; as `MixColumns` is linear, what two rounds give is a term by the
-//! low byte of the counter plus a term by the others. The first is a table of 256 blocks, made once for a stream; the
+//! low byte of the counter plus a term by the others. The first is a table of 256 blocks, made once a call; the
 //! second is the same for 256 blocks. Eight registers of four blocks in flight hide the latency of `vaesenc` (4 cycles;
 //! one or two start in each).
 //! Cost: eight `vaesenc`, an XOR with a load and a store for 64 bytes, and ten instructions for four entries of the table.
-//! The crate `aes` reads the counter blocks from memory and does ten rounds.
+//! The crate `aes` reads the counter blocks from memory and does ten rounds. A call for fewer than some ten KiB gains
+//! nothing by the table.
 //! The key is public, and so is everything else here.
 
 use core::arch::x86_64::*;
@@ -15,7 +16,7 @@ use core::arch::x86_64::*;
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,aes,vaes")]
 pub(super) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
     // Beyond, another byte would change in column 0 of the first round.
-    assert!(out.len() < 1 << 40, "length of a key stream");
+    assert!((out.len() as u64) < 1 << 40, "length of a key stream");
     let keys = expand_key(key).map(|key| _mm512_broadcast_i32x4(key));
     let start = _mm512_xor_si512(keys[0], _mm512_broadcast_i32x4(from_bytes(iv)));
     // Numbers of 128 bits from little-endian to big-endian.

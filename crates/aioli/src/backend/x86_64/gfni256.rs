@@ -8,7 +8,7 @@
 
 use super::gfni::{self, CHUNK};
 use crate::backend::{MAX_ROWS, portable};
-use crate::packed::{Coefficients, Rows};
+use crate::packed::{Coefficients, Rows, has_rows};
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
@@ -28,6 +28,7 @@ pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], 
 #[target_feature(enable = "avx2,gfni")]
 fn product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
     let row_bytes = rows.row_bytes();
+    assert!(has_rows(out, x.rows(), stride, row_bytes), "length of a left product");
     let mut matrices: Scratch = [const { MaybeUninit::uninit() }; CHUNK / 2 * WORDS + WORDS];
     let pairs = x.rows().div_ceil(2);
     let matrices = build(x, pairs, &mut matrices);
@@ -84,7 +85,7 @@ impl Tile<'_> {
         assert!(
             column + TILE <= rows.row_bytes()
                 && matrices.len() >= (reached.div_ceil(2) - 1) * row_words + PAIRS
-                && out.len() >= (x_rows - 1) * stride + TILE,
+                && has_rows(out, x_rows, stride, TILE),
             "shape of a tile"
         );
         let mut sums = [[_mm256_setzero_si256(); 2]; PAIRS];

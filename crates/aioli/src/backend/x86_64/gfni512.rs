@@ -2,7 +2,7 @@
 #![allow(clippy::needless_range_loop, reason = "registers are named by their indices, and bounds are constants")]
 
 use super::gfni::{self, CHUNK};
-use crate::packed::{Coefficients, Rows};
+use crate::packed::{Coefficients, Rows, has_rows};
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
@@ -30,7 +30,7 @@ pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], 
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 fn product<const PAIRS: usize, const W: usize>(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
-    assert!(out.len() >= (x.rows() - 1) * stride + rows.row_bytes(), "length of a left product");
+    assert!(has_rows(out, x.rows(), stride, rows.row_bytes()), "length of a left product");
     let mut matrices: Scratch<PAIRS> = [const { MaybeUninit::uninit() }; CHUNK / 2 + OVERHANG];
     let matrices = build(x, &mut matrices);
     let last = x.rows().is_multiple_of(2);
