@@ -183,7 +183,7 @@ const PROVED: &[Shape] = &[
     Shape { skipped: 1, x_stride: 4, ..Shape::new(2, 3, 133, 61) },
     Shape::new(4, 3, 129, 0),
     Shape::new(3, 3, 261, 7),
-    Shape::new(3, 6, 81, 16),
+    Shape::new(1, 6, 81, 16),
     Shape::new(MAX_ROWS, 5, 16, 0),
 ];
 
