@@ -143,8 +143,9 @@ impl<'a> Coefficients<'a> {
 
 /// Whether `out` has `rows` rows of `row_bytes` bytes, `stride` apart; kernels rely on it.
 pub(crate) fn has_rows(out: &[u8], rows: usize, stride: usize, row_bytes: usize) -> bool {
-    let last = rows.saturating_sub(1).checked_mul(stride);
-    last.and_then(|last| last.checked_add(row_bytes)).is_some_and(|end| end <= out.len())
+    rows.checked_sub(1).is_none_or(|last| {
+        last.checked_mul(stride).and_then(|begin| begin.checked_add(row_bytes)).is_some_and(|end| end <= out.len())
+    })
 }
 
 /// Copies the first `rows` by `columns` m-vectors of a matrix into the other order: entry (i, j) of `from`, whose rows

@@ -7,7 +7,7 @@
 use super::{Backend, MAX_ROWS};
 use crate::ct;
 use crate::gf16;
-use crate::packed::{Coefficients, Rows};
+use crate::packed::{Coefficients, Rows, has_rows};
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
 
 /// Runs everywhere; see the [module](super) for what a token means.
@@ -37,6 +37,7 @@ impl Backend for Portable {
 /// the stack holds the memory of all of them.
 pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
     assert!(x.rows() <= MAX_ROWS && x.columns() == rows.count(), "shape of a left product");
+    assert!(has_rows(out, x.rows(), stride, rows.row_bytes()), "length of a left product");
     match x.rows() {
         _ if !rows.is_public() || rows.row_bytes() < TABLE => by_slices(x, rows, out, stride),
         ..=8 => by_tables::<u32, 3072>(x, rows, out, stride),
