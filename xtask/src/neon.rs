@@ -314,7 +314,7 @@ const LEAK: &str = "planted leak";
 const BACKENDS: [&str; 2] = ["portable", "neon"];
 
 /// How many times fewer instructions than `portable` `neon` takes at least to sign with an expanded key, on
-/// [`EVERY_EXTENSION`]: 4.02 to 4.63 times. Here nearly all is arithmetic, and most operands are secret; only V P1 has one
+/// [`EVERY_EXTENSION`]: 4.02 to 4.64 times. Here nearly all is arithmetic, and most operands are secret; only V P1 has one
 /// that is public, which `portable` multiplies by look-ups in memory.
 const LEAST_FACTOR: f64 = 4.0;
 
