@@ -176,6 +176,15 @@ pub(crate) fn add_transposed<P: ParameterSet>((rows, columns): (usize, usize), f
 #[inline(always)]
 fn into_column<P: ParameterSet>((to, columns): (&mut [u8], usize), j: usize, row: &[u8], f: impl Fn(&mut [u8], &[u8])) {
     let (to, stride) = (&mut to[j * P::M_BYTES..], columns * P::M_BYTES);
+    // Four at a time, as for so few instructions the loop itself counts; not where they are many, without vectors.
+    let (four_rows, four) = (4 * stride, 4 * P::M_BYTES);
+    let fours = if cfg!(target_pointer_width = "64") { (to.len() / four_rows).min(row.len() / four) } else { 0 };
+    let ((to_fours, to), (fours, row)) = (to.split_at_mut(fours * four_rows), row.split_at(fours * four));
+    for (to, from) in to_fours.chunks_exact_mut(four_rows).zip(fours.chunks_exact(four)) {
+        for (to, from) in to.chunks_exact_mut(stride).zip(from.chunks_exact(P::M_BYTES)) {
+            f(&mut to[..P::M_BYTES], from);
+        }
+    }
     let whole = to.len() / stride;
     // Exact chunks, whose length need not be looked at, and what is left of the last row.
     for (to, from) in to.chunks_exact_mut(stride).zip(row.chunks_exact(P::M_BYTES)) {
@@ -308,5 +317,23 @@ mod tests {
         add_transposed::<Mayo2>((2, 3), &from, &mut sum);
         let lasts: [u8; 6] = core::array::from_fn(|i| sum[i * MB + MB - 1]);
         assert_eq!(lasts, [1, 2, 0, 5, 3, 4]);
+    }
+
+    #[test]
+    fn transposition_takes_as_many_vectors_as_both_have() {
+        const MB: usize = Mayo2::M_BYTES;
+        let from: Vec<u8> = (0..3 * 11 * MB).map(|at| (at / MB) as u8 + 1).collect();
+        for to_rows in 1..=12 {
+            // Rows of five, the last one whole, or cut behind what is written.
+            for last in [5, 3] {
+                let mut to = vec![0; ((to_rows - 1) * 5 + last) * MB];
+                transpose::<Mayo2>((3, 11), (&from, 11), (&mut to, 5));
+                for (at, vector) in to.chunks_exact(MB).enumerate() {
+                    let (j, i) = (at / 5, at % 5);
+                    let expected = if i < 3 && j < 11 { (11 * i + j) as u8 + 1 } else { 0 };
+                    assert!(vector.iter().all(|&byte| byte == expected), "row {j}, column {i} of {to_rows} rows");
+                }
+            }
+        }
     }
 }
