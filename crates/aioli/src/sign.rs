@@ -157,10 +157,13 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
         b.vectorize(
             #[inline(always)]
             || {
-                for (i, (v, bytes)) in v.chunks_exact_mut(P::V).zip(v_bytes.chunks_exact(P::V_BYTES)).enumerate() {
+                let v = &mut v[..P::K * P::V];
+                for (v, bytes) in v.chunks_exact_mut(P::V).zip(v_bytes.chunks_exact(P::V_BYTES)) {
                     packed::decode(bytes, v);
-                    for (vo, &element) in vo.chunks_exact_mut(P::K + P::O).zip(&*v) {
-                        vo[i] = element;
+                }
+                for (j, vo) in vo[..P::V * (P::K + P::O)].chunks_exact_mut(P::K + P::O).enumerate() {
+                    for (vo, v) in vo[..P::K].iter_mut().zip(v.chunks_exact(P::V)) {
+                        *vo = v[j];
                     }
                 }
                 packed::decode(r_bytes, r);
