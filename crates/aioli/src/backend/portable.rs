@@ -1,8 +1,8 @@
 //! The backend for any machine, in words of 64 bits.
 //!
 //! The left product has two forms, by what may address memory: tables of products where the operand is public
-//! (`tables.rs`), bit slices where nothing is (`slices.rs`). Loops run over arrays in memory whose lengths are constants, which compilers turn into
-//! vector instructions of any width.
+//! (`tables.rs`), bit slices where nothing is (`slices.rs`). Loops run over arrays in memory whose lengths are constants, which
+//! compilers turn into vector instructions of any width.
 
 mod slices;
 mod tables;
@@ -10,6 +10,8 @@ mod tables;
 use super::{Backend, MAX_ROWS};
 use crate::packed::{Coefficients, Rows, has_rows};
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
+use slices::{FEW_SUMS, SUMS};
+use tables::{Pair, TABLE, WIDE};
 
 /// Runs everywhere; see the [module](super) for what a token means.
 #[derive(Clone, Copy, Debug)]
@@ -39,11 +41,13 @@ impl Backend for Portable {
 pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
     assert!(x.rows() <= MAX_ROWS && x.columns() == rows.count(), "shape of a left product");
     assert!(has_rows(out, x.rows(), stride, rows.row_bytes()), "length of a left product");
+    let by_tables = rows.is_public() && rows.row_bytes() >= TABLE;
     match x.rows() {
-        _ if !rows.is_public() || rows.row_bytes() < tables::TABLE => slices::left_product(x, rows, out, stride),
-        ..=8 => tables::left_product::<u32, 3072>(x, rows, out, stride),
-        9..=16 => tables::left_product::<u64, 2048>(x, rows, out, stride),
-        _ => tables::left_product::<tables::Pair, 1024>(x, rows, out, stride),
+        ..=8 if by_tables => tables::left_product::<u32, WIDE>(x, rows, out, stride),
+        ..=16 if by_tables => tables::left_product::<u64, 2048>(x, rows, out, stride),
+        _ if by_tables => tables::left_product::<Pair, 1024>(x, rows, out, stride),
+        ..=8 => slices::left_product::<FEW_SUMS>(x, rows, out, stride),
+        _ => slices::left_product::<SUMS>(x, rows, out, stride),
     }
 }
 

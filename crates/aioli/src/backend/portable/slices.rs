@@ -12,9 +12,9 @@ use crate::ct;
 use crate::gf16;
 use crate::packed::{Coefficients, Rows};
 
-/// `out += X R` by bit slices.
+/// `out += X R` by bit slices, with memory for `SUMS` sums.
 #[inline(never)]
-pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+pub(super) fn left_product<const SUMS: usize>(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
     let mut sums = [Forms::ZERO; SUMS];
     let mut forms = [[Forms::ZERO; SHARED]; TILES];
     let mut bytes = [0; TILE];
@@ -32,16 +32,30 @@ pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], 
         for first in (0..rows.count()).step_by(SHARED) {
             for g in 0..SHARED {
                 let row = if first + g < rows.count() { rows.row(first + g) } else { &[] };
-                for (forms, column) in forms[..tiles].iter_mut().zip((column..end).step_by(TILE)) {
-                    let end = end.min(column + TILE);
-                    let part = rows.part(row, column..end);
-                    forms[g].set(part.try_into().unwrap_or_else(|_| {
-                        let begin = end - column - part.len();
-                        bytes[..begin].fill(0);
-                        bytes[begin..end - column].copy_from_slice(part);
-                        bytes[end - column..].fill(0);
-                        &bytes
-                    }));
+                let part = rows.part(row, column..end);
+                // Where it begins, and what of it is in the tile in which it begins.
+                let begin = end - column - part.len();
+                let (cut, whole) = part.split_at(part.len().min(begin.next_multiple_of(TILE) - begin));
+                let (whole, rest) = whole.as_chunks();
+                let mut forms = forms[..tiles].iter_mut().map(|forms| &mut forms[g]);
+                for forms in forms.by_ref().take(begin / TILE) {
+                    *forms = Forms::ZERO;
+                }
+                if !cut.is_empty() {
+                    let begin = begin % TILE;
+                    bytes[..begin].fill(0);
+                    bytes[begin..][..cut.len()].copy_from_slice(cut);
+                    bytes[begin + cut.len()..].fill(0);
+                    forms.next().expect("a tile for what is cut").set(&bytes);
+                }
+                // The iterator that is looked at first ends first, lest the other loses one.
+                for (bytes, forms) in whole.iter().zip(forms.by_ref()) {
+                    forms.set(bytes);
+                }
+                if let Some(forms) = forms.next() {
+                    bytes[..rest.len()].copy_from_slice(rest);
+                    bytes[rest.len()..].fill(0);
+                    forms.set(&bytes);
                 }
             }
             let group: [_; SHARED] = core::array::from_fn(|g| match first + g {
@@ -62,9 +76,9 @@ pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], 
             }
         }
     }
-    let used = tiles.min(TILES) * x.rows().next_multiple_of(2);
+    let used = tiles * x.rows().next_multiple_of(2);
     crate::memory::wipe(&mut sums[..used]);
-    crate::memory::wipe(forms[..tiles.min(TILES)].as_flattened_mut());
+    crate::memory::wipe(forms[..tiles].as_flattened_mut());
     crate::memory::wipe(&mut bytes);
     crate::memory::wipe(masks.as_flattened_mut());
 }
@@ -165,10 +179,11 @@ fn transpose_bits(mut words: [u64; 4]) -> [u64; 4] {
 /// Words of a plane: a vector register that every machine with such has.
 const PLANE: usize = 2;
 /// Bytes of a tile, as many as four planes have.
-const TILE: usize = 4 * 8 * PLANE;
+pub(super) const TILE: usize = 4 * 8 * PLANE;
 /// The most tiles that are handled together, by the same masks.
 const TILES: usize = 14;
-/// Sums of the tiles handled together, for all rows of X.
-const SUMS: usize = 7 * MAX_ROWS;
+/// Sums of the tiles handled together, for all rows of X, and for up to eight.
+pub(super) const SUMS: usize = 7 * MAX_ROWS;
+pub(super) const FEW_SUMS: usize = 7 * 8;
 /// Rows of the operand that are added together.
 const SHARED: usize = 4;

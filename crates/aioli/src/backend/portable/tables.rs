@@ -14,14 +14,27 @@ use super::Aligned;
 use crate::ct;
 use crate::gf16;
 use crate::packed::{Coefficients, Rows};
+use core::ops::Range;
 
 /// `out += X R` by tables.
-#[inline(never)]
 pub(super) fn left_product<E: Entry, const SPAN: usize>(
     x: Coefficients<'_>,
     rows: Rows<'_>,
     out: &mut [u8],
     stride: usize,
+) {
+    columns_of_product::<E, SPAN>(x, rows, |sums, columns| {
+        add_columns::<_, SPAN, BLOCK>(sums, x.rows(), columns.len(), &mut out[columns.start..], stride);
+    });
+}
+
+/// X R by tables, in columns: hands those of low and those of high nibbles to `use_sums`, at most `SPAN` at a time, and
+/// says of which bytes they are.
+#[inline(never)]
+pub(super) fn columns_of_product<E: Entry, const SPAN: usize>(
+    x: Coefficients<'_>,
+    rows: Rows<'_>,
+    mut use_sums: impl FnMut(&[[E; SPAN]; 2], Range<usize>),
 ) {
     // For the columns of low and those of high nibbles.
     let Aligned(sums) = &mut const { Aligned([[E::ZERO; SPAN]; 2]) };
@@ -60,9 +73,11 @@ pub(super) fn left_product<E: Entry, const SPAN: usize>(
                 }
             }
         }
-        add_columns(sums, x.rows(), end - span, &mut out[span..], stride);
+        use_sums(sums, span..end);
     }
-    crate::memory::wipe(sums.as_flattened_mut());
+    for sums in sums {
+        crate::memory::wipe(&mut sums[..rows.row_bytes().next_multiple_of(RUN).min(SPAN)]);
+    }
     crate::memory::wipe(tables.as_flattened_mut());
 }
 
@@ -77,15 +92,40 @@ fn pair_up(low: &mut [u8], high: &mut [u8], a: &[u8], b: &[u8]) -> usize {
     let (alone, a) = a.split_at(a.len() - b.len());
     let both = begin + alone.len();
     if !alone.is_empty() {
-        pair(&mut low[begin..both], &mut high[begin..both], alone, &[0; CHUNK]);
+        pair(&mut low[begin..both], &mut high[begin..both], alone, &[0; CHUNK][..alone.len()]);
     }
     pair(&mut low[both..], &mut high[both..], a, b);
     begin
 }
 
-/// Apart from its callers, whose many variables would else take its registers.
+/// The indices of two rows' bytes in the same columns, all four of one length.
+///
+/// In vectors that are written at multiples of 16 bytes, but for the first and the last ones; and two at a time, as a
+/// shorter loop takes 1.4 times as long where it lies badly among the lines of code. Apart from its callers, whose many
+/// variables would else take its registers.
 #[inline(never)]
 fn pair(low: &mut [u8], high: &mut [u8], a: &[u8], b: &[u8]) {
+    const N: usize = 32;
+    let Some(last) = a.len().checked_sub(N) else { return pair_chunk(low, high, a, b) };
+    // `high` is aligned as `low` is: the same place in arrays that begin at multiples of 16. At most N, as
+    // `align_offset` may give up.
+    let aligned = low.as_ptr().align_offset(16).min(N);
+    // These overlap what is between them.
+    for (begin, needed) in [(0, aligned > 0), (last, !(a.len() - aligned).is_multiple_of(N))] {
+        if needed {
+            pair_chunk(&mut low[begin..][..N], &mut high[begin..][..N], &a[begin..][..N], &b[begin..][..N]);
+        }
+    }
+    let [(low, _), (high, _)] = [low, high].map(|indices| indices[aligned..].as_chunks_mut::<N>());
+    let [(a, _), (b, _)] = [a, b].map(|row| row[aligned..].as_chunks::<N>());
+    for (((low, high), a), b) in low.iter_mut().zip(high).zip(a).zip(b) {
+        pair_chunk(low, high, a, b);
+    }
+}
+
+/// The same of a few columns, in the caller's loop.
+#[inline(always)]
+pub(super) fn pair_chunk(low: &mut [u8], high: &mut [u8], a: &[u8], b: &[u8]) {
     for (((low, high), a), b) in low.iter_mut().zip(high).zip(a).zip(b) {
         // The high nibble of a for the low one of b.
         let swap = (a >> 4 ^ b) & 15;
@@ -132,10 +172,13 @@ fn add_group<E: Entry, const N: usize>(
     let (indices, tables) = indices.zip(tables).expect("no more tables than a group has");
     for j in begin..sums.len().min(CHUNK / RUN) {
         let mut sum = [E::ZERO; RUN];
-        for (indices, table) in indices.iter().zip(tables) {
+        for (n, (indices, table)) in indices.iter().zip(tables).enumerate() {
             // All indices by one load.
             let index = usize::from(u16::from_le_bytes(indices[j]));
-            sum = [sum[0] ^ table[index & 0xff], sum[1] ^ table[index >> 8]];
+            // x86-64 has no addressing mode that multiplies by 16: entries of so many bytes are looked up from one
+            // address, as those of all tables would take too many registers.
+            let entry = |i: usize| if size_of::<E>() > 8 { tables.as_flattened()[n * TABLE + i] } else { table[i] };
+            sum = [sum[0] ^ entry(index & 0xff), sum[1] ^ entry(index >> 8)];
         }
         // At last, so that the first entries are loaded and not added.
         sums[j] = [sums[j][0] ^ sum[0], sums[j][1] ^ sum[1]];
@@ -175,23 +218,23 @@ fn fill_table<E: Entry>(table: &mut [E; TABLE], x_a: &[u8], x_b: &[u8]) {
 
 /// Adds to `rows` rows of `out` the columns of low and of high nibbles, `width` bytes a row.
 ///
-/// Of eight rows at a time: from the words of a column of low and of one of high nibbles come those of the bytes of rows
-/// of even and of odd number, and of these, halved twice, the rows.
+/// By `COLUMNS` columns and by eight rows: from the words of a column of low and of one of high nibbles come those of the
+/// bytes of rows of even and of odd number, and of these, halved twice, the rows.
 #[inline(never)]
-fn add_columns<E: Entry, const SPAN: usize>(
+pub(super) fn add_columns<E: Entry, const SPAN: usize, const COLUMNS: usize>(
     [low, high]: &[[E; SPAN]; 2],
     rows: usize,
     width: usize,
     out: &mut [u8],
     stride: usize,
 ) {
-    const { assert!(SPAN.is_multiple_of(BLOCK), "blocks in a span") };
-    let mut words = [[0; BLOCK]; 2];
-    let mut halves = [[0; BLOCK]; 2];
-    let mut bytes = [[0; BLOCK]; 2];
-    let (low, high) = (low.as_chunks::<BLOCK>().0, high.as_chunks::<BLOCK>().0);
-    for ((column, low), high) in (0..width).step_by(BLOCK).zip(low).zip(high) {
-        let width = BLOCK.min(width - column);
+    const { assert!(SPAN.is_multiple_of(COLUMNS), "a whole number of blocks") };
+    let mut words = [[0; COLUMNS]; 2];
+    let mut halves = [[0; COLUMNS]; 2];
+    let mut bytes = [[0; COLUMNS]; 2];
+    let (low, high) = (low.as_chunks::<COLUMNS>().0, high.as_chunks::<COLUMNS>().0);
+    for ((column, low), high) in (0..width).step_by(COLUMNS).zip(low).zip(high) {
+        let width = COLUMNS.min(width - column);
         for first in (0..rows).step_by(8) {
             let [even, odd] = &mut words;
             for (((even, odd), low), high) in even.iter_mut().zip(odd).zip(low).zip(high) {
@@ -292,6 +335,9 @@ impl Entry for Pair {
     }
 }
 
+/// Columns whose sums are held at once, for up to eight rows of X: all of MAYO_1, and what is read behind the last vector
+/// where they stay columns.
+pub(super) const WIDE: usize = 3328;
 /// Entries of a table: one for each byte.
 pub(super) const TABLE: usize = 256;
 /// Tables in use together.
