@@ -311,6 +311,8 @@ impl Profile {
             let mut row = vec![format!("{operation}: {part} / {}", phases.join(" + ")), significant(percent)];
             for backend in &backends {
                 let entry = ours.iter().find(|entry| entry.label.backend == *backend && entry.operation == *operation);
+                // Where a backend does several in one, the share of none is known.
+                let entry = entry.filter(|entry| entry.phases.iter().any(|(name, _)| phases.contains(&&**name)));
                 row.push(entry.map_or(String::new(), |entry| significant(entry.percent(phases))));
             }
             table.row(row);

@@ -75,6 +75,20 @@ pub trait Backend: Copy + Send + Sync + 'static {
         crate::stream::left_product(self, x, key, part, window, out, stride);
     }
 
+    /// `p3 += O^T Q` with Q = P2 + (O^T P1)', ' transposing a matrix of m-vectors, where a backend has a shorter way to it
+    /// than two left products. Returns false, and has changed nothing, where it has none; that depends on shapes and on
+    /// [`Rows::is_public`] alone.
+    ///
+    /// `oil` is O^T, of o rows and v columns. `p1` is a public upper triangle of v rows, whose m-vectors are `p1.step()`
+    /// bytes long, `p2` has v public rows of o m-vectors, and `p3` o rows of o. `memory`, of any content, is at least twice
+    /// as long as `p2`, and may be left with secrets.
+    ///
+    /// Secret: `oil`, `memory`, `p3`. Public: `p1`, `p2`, all shapes.
+    fn key_product(self, oil: Coefficients<'_>, p1: Rows<'_>, p2: Rows<'_>, memory: &mut [u8], p3: &mut [u8]) -> bool {
+        _ = (oil, p1, p2, memory, p3);
+        false
+    }
+
     /// Fills `out` with AES-128 of the blocks `iv ^ j`, j = `first`, `first + 1`, ... as 128-bit big-endian numbers.
     ///
     /// With a zero `iv` that is counter mode from block `first` on. The last block is cut to the length of `out`.

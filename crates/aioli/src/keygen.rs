@@ -47,23 +47,11 @@ pub(crate) fn keygen<P: ParameterSet, B: Backend>(
     let oil = Coefficients::new(oil, P::O, P::O);
     let mut p = PublicMap::<P>::from_seed(b, &seed_pk, window);
 
-    let q = memory.take(width * P::O * P::M_BYTES);
-    let oil_p1 = memory.take(P::O * width * P::M_BYTES);
     let p3 = memory.take(P::O * P::O * P::M_BYTES);
-    for first in (0..P::V).step_by(width) {
-        let strip = first..P::V.min(first + width);
-        let (q, oil_p1) = (&mut q[..strip.len() * P::O * P::M_BYTES], &mut oil_p1[..P::O * strip.len() * P::M_BYTES]);
-        if first > 0 {
-            oil_p1.fill(0);
-        }
-        p.copy_p2(b, strip.clone(), q);
-        p.left_product_p1(b, oil, strip.clone(), oil_p1, strip.len() * P::M_BYTES);
-        b.vectorize(
-            #[inline(always)]
-            || packed::add_transposed::<P>((P::O, strip.len()), oil_p1, q),
-        );
-        let rows = Rows::full(q, strip.len(), P::O * P::M_BYTES);
-        b.left_product(oil.columns_in(strip), rows, p3, P::O * P::M_BYTES);
+    let memory = memory.take(2 * P::O * width * P::M_BYTES);
+    let done = width == P::V && p.in_memory().is_some_and(|(p1, p2)| b.key_product(oil, p1, p2, memory, p3));
+    if !done {
+        key_product(b, oil, &mut p, width, memory, p3);
     }
 
     let mut public_key = P::PublicKeyBytes::ZERO;
@@ -82,6 +70,33 @@ pub(crate) fn keygen<P: ParameterSet, B: Backend>(
     // The public key.
     ct::public(p3_upper);
     public_key
+}
+
+/// `p3 += O^T Q`, by `width` columns of P1 at a time; `memory` is zero.
+fn key_product<P: ParameterSet, B: Backend>(
+    b: B,
+    oil: Coefficients<'_>,
+    p: &mut PublicMap<'_, P>,
+    width: usize,
+    memory: &mut [u8],
+    p3: &mut [u8],
+) {
+    let (q, oil_p1) = memory.split_at_mut(memory.len() / 2);
+    for first in (0..P::V).step_by(width) {
+        let strip = first..P::V.min(first + width);
+        let (q, oil_p1) = (&mut q[..strip.len() * P::O * P::M_BYTES], &mut oil_p1[..P::O * strip.len() * P::M_BYTES]);
+        if first > 0 {
+            oil_p1.fill(0);
+        }
+        p.copy_p2(b, strip.clone(), q);
+        p.left_product_p1(b, oil, strip.clone(), oil_p1, strip.len() * P::M_BYTES);
+        b.vectorize(
+            #[inline(always)]
+            || packed::add_transposed::<P>((P::O, strip.len()), oil_p1, q),
+        );
+        let rows = Rows::full(q, strip.len(), P::O * P::M_BYTES);
+        b.left_product(oil.columns_in(strip), rows, p3, P::O * P::M_BYTES);
+    }
 }
 
 /// Secret working memory of [`expand_sk`].

@@ -49,6 +49,14 @@ impl<'a, P: ParameterSet> PublicMap<'a, P> {
         Self { source: Source::Seed(seed, window), set: PhantomData }
     }
 
+    /// P1 and P2, if they are in memory; not for a map of an expanded signing key, where Q stands in the place of P2.
+    pub(crate) fn in_memory(&self) -> Option<(Rows<'_>, Rows<'_>)> {
+        let Source::Memory(p) = self.source else { return None };
+        let (p1, p2) = p.split_at(P::P1_BYTES);
+        let p1 = Rows::upper(p1, P::V, P::V * P::M_BYTES, P::M_BYTES);
+        Some((p1.public(), Rows::full(p2, P::V, P::O * P::M_BYTES).public()))
+    }
+
     /// `out += X P1` in the columns `strip`; the rows of `out` are `stride` bytes apart and `strip.len()` m-vectors of each
     /// are written. X has V columns; those from `strip.end` on are not used.
     pub(crate) fn left_product_p1<B: Backend>(

@@ -32,6 +32,7 @@ pub(super) enum Kernel {
         count: usize,
         step: usize,
     },
+    KeyProduct,
     KeyStream {
         bytes: usize,
     },
@@ -74,6 +75,14 @@ impl Backend for Probe {
     fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
         let kernel = Kernel::Product { x_rows: x.rows(), count: rows.count(), step: rows.step() };
         note(kernel, || self.0.left_product(x, rows, out, stride));
+    }
+
+    fn key_product(self, oil: Coefficients<'_>, p1: Rows<'_>, p2: Rows<'_>, memory: &mut [u8], p3: &mut [u8]) -> bool {
+        let done = note(Kernel::KeyProduct, || self.0.key_product(oil, p1, p2, memory, p3));
+        if !done {
+            CALLS.with_borrow_mut(Vec::pop);
+        }
+        done
     }
 
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {

@@ -200,6 +200,10 @@ impl Backend for Token {
         }
     }
 
+    fn key_product(self, oil: Coefficients<'_>, p1: Rows<'_>, p2: Rows<'_>, memory: &mut [u8], p3: &mut [u8]) -> bool {
+        self.pool.is_none() && self.kernel.key_product(oil, p1, p2, memory, p3)
+    }
+
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
         match self.pool {
             Some(pool) => threads::aes128_ctr(self.kernel, pool, key, iv, first, out),
@@ -241,6 +245,19 @@ impl Backend for KernelToken {
             Self::Gfni256(b) => b.left_product(x, rows, out, stride),
             #[cfg(target_arch = "x86_64")]
             Self::Gfni512(b) => b.left_product(x, rows, out, stride),
+        }
+    }
+
+    fn key_product(self, oil: Coefficients<'_>, p1: Rows<'_>, p2: Rows<'_>, memory: &mut [u8], p3: &mut [u8]) -> bool {
+        match self {
+            Self::Portable(b) => b.key_product(oil, p1, p2, memory, p3),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(b) => b.key_product(oil, p1, p2, memory, p3),
+            #[cfg(target_arch = "x86_64")]
+            Self::Gfni256(b) => b.key_product(oil, p1, p2, memory, p3),
+            #[cfg(target_arch = "x86_64")]
+            Self::Gfni512(b) => b.key_product(oil, p1, p2, memory, p3),
+            _ => false,
         }
     }
 

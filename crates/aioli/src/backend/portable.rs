@@ -1,9 +1,11 @@
 //! The backend for any machine, in words of 64 bits.
 //!
 //! The left product has two forms, by what may address memory: tables of products where the operand is public
-//! (`tables.rs`), bit slices where nothing is (`slices.rs`). Loops run over arrays in memory whose lengths are constants, which
+//! (`tables.rs`), bit slices where nothing is (`slices.rs`); key generation for O of eight columns uses them in turn without leaving
+//! the layout of the tables (`key_product.rs`). Loops run over arrays in memory whose lengths are constants, which
 //! compilers turn into vector instructions of any width.
 
+mod key_product;
 mod slices;
 mod tables;
 
@@ -29,6 +31,10 @@ impl Backend for Portable {
 
     fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
         left_product(x, rows, out, stride);
+    }
+
+    fn key_product(self, oil: Coefficients<'_>, p1: Rows<'_>, p2: Rows<'_>, memory: &mut [u8], p3: &mut [u8]) -> bool {
+        key_product::key_product(oil, p1, p2, memory, p3)
     }
 
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
