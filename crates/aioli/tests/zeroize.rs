@@ -1,7 +1,8 @@
 //! Secrets are gone from memory that is given back.
 //!
 //! The allocator of this binary looks through every block that is freed for secrets: the seed, O in its two forms, an
-//! m-vector of Q, the first vinegar vector in its two forms. What stays on the stack it cannot see.
+//! m-vector of Q, the first vinegar vector in its two forms. What stays on the stack it cannot see, nor Q in columns, as
+//! the portable backend has it when it makes keys of MAYO_1.
 #![allow(unsafe_code, reason = "a global allocator can be written in no other way")]
 
 use aioli::backend::{Backend, Kind, Portable};

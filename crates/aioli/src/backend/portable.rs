@@ -1,9 +1,9 @@
 //! The backend for any machine, in words of 64 bits.
 //!
 //! The left product has two forms, by what may address memory: tables of products where the operand is public
-//! (`tables.rs`), bit slices where nothing is (`slices.rs`); key generation for O of eight columns uses them in turn without leaving
-//! the layout of the tables (`key_product.rs`). Loops run over arrays in memory whose lengths are constants, which
-//! compilers turn into vector instructions of any width.
+//! (`tables.rs`), bit slices where nothing is (`slices.rs`); key generation for O of eight columns uses them in turn
+//! without leaving the layout of the tables (`key_product.rs`). Loops run over arrays in memory whose lengths are
+//! constants, which compilers turn into vector instructions of any width.
 
 mod key_product;
 mod slices;
@@ -42,8 +42,8 @@ impl Backend for Portable {
     }
 }
 
-/// By tables where the operand is public and its rows are long enough to pay for them, else by bit slices; each a call, lest
-/// the stack holds the memory of all of them.
+/// By tables where the operand is public and its rows are long enough to pay for them, else by bit slices; each a call,
+/// lest the stack holds the memory of all of them.
 pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
     assert!(x.rows() <= MAX_ROWS && x.columns() == rows.count(), "shape of a left product");
     assert!(has_rows(out, x.rows(), stride, rows.row_bytes()), "length of a left product");
