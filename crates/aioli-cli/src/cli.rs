@@ -2,7 +2,7 @@
 
 use crate::keys::PassphraseSource;
 use aioli::Algorithm;
-use aioli::backend::Kind;
+use aioli::backend::BackendKind;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use std::path::PathBuf;
@@ -17,8 +17,8 @@ pub(crate) struct Cli {
 
 /// The parser, with what it can only know at run time: the backends of this machine.
 pub(crate) fn command() -> clap::Command {
-    let backends: Vec<_> = Kind::available().map(Kind::name).collect();
-    let best = Kind::best();
+    let backends: Vec<_> = BackendKind::available().map(BackendKind::name).collect();
+    let best = BackendKind::best();
     let version =
         format!("{}\nbackends on this machine: {} (in use: {best})", env!("CARGO_PKG_VERSION"), backends.join(", "));
     Cli::command().long_version(version)
@@ -253,14 +253,14 @@ pub(crate) struct Man {
 pub(crate) struct Backend {
     /// Backend to use; the fastest that this machine can run by default
     #[arg(long, value_name = "BACKEND", value_parser = backends())]
-    backend: Option<Kind>,
+    backend: Option<BackendKind>,
 }
 
 impl Backend {
     /// The backend, if this machine can run it.
-    pub(crate) fn kind(&self) -> Result<Kind, aioli::Error> {
+    pub(crate) fn kind(&self) -> Result<BackendKind, aioli::Error> {
         match self.backend {
-            None => Ok(Kind::best()),
+            None => Ok(BackendKind::best()),
             Some(kind) if kind.is_available() => Ok(kind),
             Some(kind) => Err(aioli::Error::UnavailableBackend(kind)),
         }
@@ -278,8 +278,8 @@ fn sets() -> impl TypedValueParser<Value = Algorithm> {
     PossibleValuesParser::new(values).try_map(|name| name.parse())
 }
 
-fn backends() -> impl TypedValueParser<Value = Kind> {
-    PossibleValuesParser::new(Kind::ALL.iter().map(|kind| kind.name())).try_map(|name| name.parse())
+fn backends() -> impl TypedValueParser<Value = BackendKind> {
+    PossibleValuesParser::new(BackendKind::ALL.iter().map(|kind| kind.name())).try_map(|name| name.parse())
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

@@ -2,7 +2,7 @@
 
 use crate::clock;
 use crate::envelope::round_number;
-use aioli::backend::Kind;
+use aioli::backend::BackendKind;
 use aioli::{
     Algorithm, ExpandedSigningKey, ExpandedVerifyingKey, MessageDigest, ParameterSet, Signature, SigningKey,
     VerifyingKey, hazmat,
@@ -36,7 +36,7 @@ pub(crate) struct Measurement {
 /// Measures every operation of a set, interleaved, `time` for each; with a pool, batches on all its threads.
 pub(crate) fn measure(
     set: Algorithm,
-    kind: Kind,
+    kind: BackendKind,
     time: Duration,
     pool: Option<&rayon::ThreadPool>,
 ) -> Result<Vec<Measurement>, aioli::Error> {
@@ -50,7 +50,7 @@ type Operation<'a> = (&'static str, Box<dyn Fn(u64) + Sync + 'a>);
 
 /// What the operations work on.
 struct Fixture<P: ParameterSet> {
-    kind: Kind,
+    kind: BackendKind,
     key: SigningKey<P>,
     public_key: VerifyingKey<P>,
     expanded_key: ExpandedSigningKey<P>,
@@ -60,7 +60,7 @@ struct Fixture<P: ParameterSet> {
 }
 
 impl<P: ParameterSet> Fixture<P> {
-    fn new(kind: Kind) -> Result<Self, aioli::Error> {
+    fn new(kind: BackendKind) -> Result<Self, aioli::Error> {
         let key = SigningKey::generate()?;
         let public_key = hazmat::verifying_key(kind, &key);
         let digest = MessageDigest::of(&[0; 32]);
@@ -110,7 +110,7 @@ fn randomizer<P: ParameterSet>(i: u64) -> Vec<u8> {
 
 fn sample(
     set: Algorithm,
-    kind: Kind,
+    kind: BackendKind,
     operations: Vec<Operation<'_>>,
     time: Duration,
     pool: Option<&rayon::ThreadPool>,

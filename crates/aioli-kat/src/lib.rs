@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
-use aioli::backend::Kind;
+use aioli::backend::BackendKind;
 use aioli::{Algorithm, Error, MessageDigest, ParameterSet, Round, Signature, SigningKey, VerifyingKey, hazmat};
 use sha2::{Digest, Sha256};
 
@@ -50,7 +50,7 @@ impl Record {
 /// expanded keys.
 ///
 /// The items are errors where signing or verifying failed, or where expanded keys gave another result.
-pub fn records(algorithm: Algorithm, kind: Kind) -> impl Iterator<Item = Result<Record, Error>> {
+pub fn records(algorithm: Algorithm, kind: BackendKind) -> impl Iterator<Item = Result<Record, Error>> {
     let mut seeds = Drbg::new(&core::array::from_fn(|i| i as u8));
     (0..RECORDS).map(move |i| {
         let (mut seed, mut message) = ([0; 48], vec![0; 33 * (i + 1)]);
@@ -60,7 +60,7 @@ pub fn records(algorithm: Algorithm, kind: Kind) -> impl Iterator<Item = Result<
     })
 }
 
-fn record<P: ParameterSet>(kind: Kind, seed: [u8; 48], message: Vec<u8>) -> Result<Record, Error> {
+fn record<P: ParameterSet>(kind: BackendKind, seed: [u8; 48], message: Vec<u8>) -> Result<Record, Error> {
     let mut random = Drbg::new(&seed);
     let mut secret_key = vec![0; P::SECRET_KEY_BYTES];
     random.fill(&mut secret_key);
@@ -116,7 +116,7 @@ pub struct Digests {
 /// As [`records`]; and those of `write`.
 pub fn regenerate<E: From<Error>>(
     algorithm: Algorithm,
-    kind: Kind,
+    kind: BackendKind,
     mut write: impl FnMut(&str) -> Result<(), E>,
 ) -> Result<Digests, E> {
     let (mut file, mut first_record) = (Sha256::new(), String::new());

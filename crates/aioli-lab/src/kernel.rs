@@ -15,8 +15,8 @@ use crate::samples::Samples;
 use crate::show::{Block, Table, significant};
 use crate::study::{self, Study, label};
 use crate::techniques::Technique;
-use aioli::backend::{Backend, Kind, Portable};
-use aioli::packed::{Coefficients, Rows};
+use aioli::backend::{Backend, BackendKind, Portable};
+use aioli::packed::{Coefficients, Operand};
 use aioli::params::ParameterSet;
 use aioli::{Algorithm, with_set};
 use anyhow::{Result, ensure};
@@ -88,7 +88,7 @@ pub(crate) fn measure(run: &Run<'_>, algorithms: &[Algorithm]) -> Result<Kernels
             cells.extend(operations.into_iter().map(|operation| Cell::new(label.clone(), operation)));
         }
         let aes = with_set!(algorithm, P => key_stream::<P>()?);
-        cells.push(Cell::new(label(algorithm, Technique::library(Kind::best())), aes));
+        cells.push(Cell::new(label(algorithm, Technique::library(BackendKind::best())), aes));
     }
     let rounds = study::rounds(run, ROUNDS, QUICK_ROUNDS);
     run.begin("kernels, round", rounds);
@@ -110,7 +110,7 @@ impl<P: ParameterSet> Product<P> {
     fn add_to<B: Backend>(&self, b: B, out: &mut [u8]) {
         let row_bytes = P::V * P::M_BYTES;
         let x = Coefficients::new(&self.elements, self.rows, self.rows);
-        let rows = Rows::upper(&self.p1, P::V, row_bytes, P::M_BYTES).public();
+        let rows = Operand::upper(&self.p1, P::V, row_bytes, P::M_BYTES).public();
         b.left_product(x, rows, out, row_bytes);
     }
 }
@@ -144,7 +144,7 @@ fn operations<P: ParameterSet>(technique: Technique) -> Result<Vec<Operation>> {
 }
 
 fn key_stream<P: ParameterSet>() -> Result<Operation> {
-    let (token, key) = (Technique::library(Kind::best()).token()?, Random::bytes());
+    let (token, key) = (Technique::library(BackendKind::best()).token()?, Random::bytes());
     let mut out = vec![0; P::P_BYTES];
     Ok(Operation::new(AES, move || {
         token.aes128_ctr(&key, &[0; 16], 0, &mut out);

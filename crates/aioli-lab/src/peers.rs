@@ -19,7 +19,7 @@ use crate::measure::{self, Cell, Operation};
 use crate::part::Run;
 use crate::record::{self, Label, Machine, Measurement, Record};
 use crate::samples::Samples;
-use ::aioli::backend::Kind;
+use ::aioli::backend::BackendKind;
 use ::aioli::{Algorithm, Error, Round};
 use anyhow::{Context, Result, bail, ensure};
 use sha2::{Digest, Sha256};
@@ -38,7 +38,7 @@ pub(crate) struct Options {
     round: Option<u8>,
     /// Backends of aioli: portable, avx2, gfni256, gfni512 [default: all that this machine can run]
     #[arg(long = "backend", value_delimiter = ',', value_name = "BACKEND")]
-    backends: Vec<Kind>,
+    backends: Vec<BackendKind>,
     /// How often every operation is sampled
     #[arg(long, default_value_t = ROUNDS, value_parser = parse_rounds)]
     rounds: usize,
@@ -133,7 +133,7 @@ pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
 /// If an implementation is not correct, and if an option asks for what is not there.
 pub(crate) fn measure(options: &Options, run: &Run<'_>) -> Result<Record> {
     let backends = match &options.backends[..] {
-        [] => Kind::available().collect(),
+        [] => BackendKind::available().collect(),
         chosen => chosen.to_vec(),
     };
     if let Some(&missing) = backends.iter().find(|kind| !kind.is_available()) {
@@ -207,7 +207,7 @@ pub(crate) fn brief(stop: &AtomicBool) -> Result<Record> {
     let options = Options {
         sets: vec![Algorithm::Mayo1.set_name()],
         round: Some(3),
-        backends: vec![Kind::best()],
+        backends: vec![BackendKind::best()],
         ..Options::default()
     };
     measure(&options, &Run::new(true, stop))
@@ -244,7 +244,7 @@ pub(crate) fn inspected() -> Result<Vec<Box<dyn Scheme>>> {
     let mut schemes = others::inspected();
     #[cfg(feature = "peers")]
     schemes.extend(liboqs::inspected()?);
-    schemes.extend(Algorithm::ALL.into_iter().map(|algorithm| aioli::scheme(algorithm, Kind::best())));
+    schemes.extend(Algorithm::ALL.into_iter().map(|algorithm| aioli::scheme(algorithm, BackendKind::best())));
     Ok(schemes)
 }
 
@@ -272,14 +272,14 @@ fn add_cells(cells: &mut Vec<Cell<Label>>, scheme: &dyn Scheme) -> Result<()> {
 
 fn add_throughput(cells: &mut Vec<Cell<Label>>, algorithm: Algorithm) -> Result<()> {
     // `aioli::batch` always runs on the fastest backend.
-    let label = aioli::scheme(algorithm, Kind::best()).label();
+    let label = aioli::scheme(algorithm, BackendKind::best()).label();
     let operations = throughput::operations(algorithm)?;
     cells.extend(operations.into_iter().map(|operation| Cell::new(label.clone(), operation)));
     Ok(())
 }
 
 /// The first record of the official file, on one backend.
-fn known_answer(algorithm: Algorithm, kind: Kind) -> Result<()> {
+fn known_answer(algorithm: Algorithm, kind: BackendKind) -> Result<()> {
     let record = aioli_kat::records(algorithm, kind)
         .next()
         .expect("there are records")
@@ -411,19 +411,19 @@ mod tests {
     }
 
     fn ours() -> Box<dyn Scheme> {
-        aioli::scheme(Algorithm::Mayo2Round2, Kind::Portable)
+        aioli::scheme(Algorithm::Mayo2Round2, BackendKind::Portable)
     }
 
     #[test]
     fn the_gate_lets_the_correct_pass() {
         agree(&*ours(), &*ours()).unwrap();
         for peer in peers_of(Algorithm::Mayo1Round2).unwrap() {
-            agree(&*aioli::scheme(Algorithm::Mayo1Round2, Kind::best()), &*peer).unwrap();
+            agree(&*aioli::scheme(Algorithm::Mayo1Round2, BackendKind::best()), &*peer).unwrap();
         }
         for scheme in for_scale().unwrap() {
             agree(&*scheme, &*scheme).unwrap();
         }
-        known_answer(Algorithm::Mayo2, Kind::best()).unwrap();
+        known_answer(Algorithm::Mayo2, BackendKind::best()).unwrap();
     }
 
     #[test]

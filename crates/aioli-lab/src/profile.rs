@@ -18,7 +18,7 @@ use crate::samples::Samples;
 use crate::show::{Block, Chart, Marks, Table, significant};
 use crate::study::{Study, label, rounds};
 use crate::techniques::{Technique, Token};
-use aioli::backend::{Backend, Kind};
+use aioli::backend::{Backend, BackendKind};
 use aioli::hazmat::on;
 use aioli::params::ParameterSet;
 use aioli::{Algorithm, MessageDigest, SigningKey, with_set};
@@ -78,7 +78,7 @@ pub(crate) fn measure(run: &Run<'_>, algorithms: &[Algorithm]) -> Result<Profile
     let mut cells = Vec::new();
     let mut breakdowns = Vec::new();
     for &algorithm in algorithms {
-        for kind in Kind::available() {
+        for kind in BackendKind::available() {
             let label = label(algorithm, Technique::library(kind));
             let token = Technique::library(kind).token()?;
             for operation in Operation::ALL {

@@ -2,7 +2,7 @@
 
 use crate::measure::{Conditions, Quartiles, Sample, rounded};
 use crate::part::Section;
-use aioli::backend::Kind;
+use aioli::backend::BackendKind;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -71,7 +71,7 @@ impl Record {
 
     /// The fastest of aioli's backends at an operation.
     pub(crate) fn fastest(&self, set: (u8, &str), operation: &str) -> Option<&Measurement> {
-        let ours = Kind::ALL.iter().filter_map(|kind| self.find("aioli", kind.name(), set, operation));
+        let ours = BackendKind::ALL.iter().filter_map(|kind| self.find("aioli", kind.name(), set, operation));
         ours.min_by(|a, b| a.median_ns.total_cmp(&b.median_ns))
     }
 

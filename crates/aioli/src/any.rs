@@ -4,7 +4,7 @@
 //! together gives [`Error::AlgorithmMismatch`].
 
 use crate::algorithm::{Algorithm, with_set};
-use crate::backend::Kind;
+use crate::backend::BackendKind;
 use crate::params::ParameterSet;
 use crate::{Error, hazmat};
 use alloc::boxed::Box;
@@ -310,7 +310,7 @@ impl<P: ParameterSet> Signing for crate::ExpandedSigningKey<P> {
     }
 
     fn sign(&self, digest: &MessageDigest, randomizer: &[u8]) -> Result<Signature, Error> {
-        Ok(hazmat::sign_expanded(Kind::best(), self, &digest.typed()?, randomizer)?.into())
+        Ok(hazmat::sign_expanded(BackendKind::best(), self, &digest.typed()?, randomizer)?.into())
     }
 }
 

@@ -4,7 +4,7 @@
 //! one is complete, and a new one begins as a copy of its delegations and replaces one kernel at a time. A backend is a
 //! zero-sized token that only its `detect` can make: holding it is the proof that this processor can run it.
 //!
-//! [`Kind`] names the backends, and [`Kind::best`] is what every public operation uses, chosen once a call.
+//! [`BackendKind`] names the backends, and [`BackendKind::best`] is what every public operation uses, chosen once a call.
 #![doc = ""]
 #![doc = include_str!("../docs/one-pass.md")]
 
@@ -20,7 +20,7 @@ pub(crate) mod taint;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod x86_64;
 
-use crate::packed::{Coefficients, Rows};
+use crate::packed::{Coefficients, Operand};
 use crate::stream::StreamPart;
 
 #[cfg(all(target_arch = "aarch64", target_endian = "little", target_pointer_width = "64", feature = "std"))]
@@ -52,8 +52,8 @@ pub trait Backend: Copy + Send + Sync + 'static {
     /// added to what they held; a row of a triangle lands at `i * step` within them. Bytes of `out` between the rows
     /// keep their values. `out` reaches at least to the end of its last row.
     ///
-    /// Secret: `out`, X, and `rows` unless [`Rows::is_public`]. Public: all shapes. Linear in X and in `rows`.
-    fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize);
+    /// Secret: `out`, X, and `rows` unless [`Operand::is_public`]. Public: all shapes. Linear in X and in `rows`.
+    fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize);
 
     /// `out += X R` as [`left_product`](Self::left_product) does, R being part of the AES-128-CTR stream of `key`: P1 and
     /// P2 where they are not in memory.
@@ -77,14 +77,21 @@ pub trait Backend: Copy + Send + Sync + 'static {
 
     /// `p3 += O^T Q` with Q = P2 + (O^T P1)', ' transposing a matrix of m-vectors, where a backend has a shorter way to it
     /// than two left products. Returns false, and has changed nothing, where it has none; that depends on shapes and on
-    /// [`Rows::is_public`] alone.
+    /// [`Operand::is_public`] alone.
     ///
     /// `oil` is O^T, of o rows and v columns. `p1` is a public upper triangle of v rows, whose m-vectors are `p1.step()`
     /// bytes long, `p2` has v public rows of o m-vectors, and `p3` o rows of o. `memory`, of any content, is at least twice
     /// as long as `p2`, and may be left with secrets.
     ///
     /// Secret: `oil`, `memory`, `p3`. Public: `p1`, `p2`, all shapes.
-    fn key_product(self, oil: Coefficients<'_>, p1: Rows<'_>, p2: Rows<'_>, memory: &mut [u8], p3: &mut [u8]) -> bool {
+    fn key_product(
+        self,
+        oil: Coefficients<'_>,
+        p1: Operand<'_>,
+        p2: Operand<'_>,
+        memory: &mut [u8],
+        p3: &mut [u8],
+    ) -> bool {
         _ = (oil, p1, p2, memory, p3);
         false
     }
@@ -127,10 +134,10 @@ pub trait Backend: Copy + Send + Sync + 'static {
     }
 }
 
-/// The backends by name, on every target; [`Kind::available`] lists those that this machine can run.
+/// The backends by name, on every target; [`BackendKind::available`] lists those that this machine can run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum BackendKind {
     /// Tables and bit slices, on any machine.
     Portable,
     /// 64-bit Arm with NEON.
@@ -145,36 +152,42 @@ pub enum Kind {
     Gfni512,
 }
 
-impl Kind {
+impl BackendKind {
     /// All kinds, the fastest last.
-    pub const ALL: &'static [Kind] =
-        &[Kind::Portable, Kind::Armv7em, Kind::Neon, Kind::Avx2, Kind::Gfni256, Kind::Gfni512];
+    pub const ALL: &'static [BackendKind] = &[
+        BackendKind::Portable,
+        BackendKind::Armv7em,
+        BackendKind::Neon,
+        BackendKind::Avx2,
+        BackendKind::Gfni256,
+        BackendKind::Gfni512,
+    ];
 
     /// The name, as `--backend` takes it.
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::Portable => "portable",
-            Kind::Neon => "neon",
-            Kind::Armv7em => "armv7em",
-            Kind::Avx2 => "avx2",
-            Kind::Gfni256 => "gfni256",
-            Kind::Gfni512 => "gfni512",
+            BackendKind::Portable => "portable",
+            BackendKind::Neon => "neon",
+            BackendKind::Armv7em => "armv7em",
+            BackendKind::Avx2 => "avx2",
+            BackendKind::Gfni256 => "gfni256",
+            BackendKind::Gfni512 => "gfni512",
         }
     }
 
     /// Whether this machine can run it.
     pub fn is_available(self) -> bool {
-        self == Kind::Portable || !matches!(self.token(), Token::Portable(_))
+        self == BackendKind::Portable || !matches!(self.token(), Token::Portable(_))
     }
 
     /// The kinds that this machine can run, the fastest last.
-    pub fn available() -> impl DoubleEndedIterator<Item = Kind> {
+    pub fn available() -> impl DoubleEndedIterator<Item = BackendKind> {
         Self::ALL.iter().copied().filter(|kind| kind.is_available())
     }
 
     /// The fastest kind that this machine can run.
-    pub fn best() -> Kind {
-        Self::available().next_back().unwrap_or(Kind::Portable)
+    pub fn best() -> BackendKind {
+        Self::available().next_back().unwrap_or(BackendKind::Portable)
     }
 
     /// The backend itself if this machine can run it, else the portable one.
@@ -186,15 +199,15 @@ impl Kind {
                 target_pointer_width = "64",
                 feature = "std"
             ))]
-            Kind::Neon => Neon::detect().map(Token::Neon),
+            BackendKind::Neon => Neon::detect().map(Token::Neon),
             #[cfg(aioli_armv7em)]
-            Kind::Armv7em => Armv7em::detect().map(Token::Armv7em),
+            BackendKind::Armv7em => Armv7em::detect().map(Token::Armv7em),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Kind::Avx2 => Avx2::detect().map(Token::Avx2),
+            BackendKind::Avx2 => Avx2::detect().map(Token::Avx2),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Kind::Gfni256 => Gfni256::detect().map(Token::Gfni256),
+            BackendKind::Gfni256 => Gfni256::detect().map(Token::Gfni256),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Kind::Gfni512 => Gfni512::detect().map(Token::Gfni512),
+            BackendKind::Gfni512 => Gfni512::detect().map(Token::Gfni512),
             _ => None,
         };
         token.unwrap_or(Token::Portable(Portable::detect()))
@@ -216,13 +229,13 @@ pub(crate) enum Token {
     Gfni512(Gfni512),
 }
 
-impl core::fmt::Display for Kind {
+impl core::fmt::Display for BackendKind {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.pad(self.name())
     }
 }
 
-impl core::str::FromStr for Kind {
+impl core::str::FromStr for BackendKind {
     type Err = crate::Error;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
@@ -230,7 +243,7 @@ impl core::str::FromStr for Kind {
     }
 }
 
-/// Runs an expression with the backend of a [`Kind`], the one place where a run-time choice becomes a type; a kind that
+/// Runs an expression with the backend of a [`BackendKind`], the one place where a run-time choice becomes a type; a kind that
 /// this machine cannot run falls back to portable.
 #[cfg(feature = "alloc")]
 macro_rules! with_backend {

@@ -18,7 +18,7 @@ pub type KeyPair<P> = (SigningKey<P>, VerifyingKey<P>);
 
 /// Makes `count` fresh keys.
 #[cfg(feature = "getrandom")]
-pub fn keygen_many<P: ParameterSet>(count: usize) -> Vec<Result<KeyPair<P>, Error>> {
+pub fn keygen_batch<P: ParameterSet>(count: usize) -> Vec<Result<KeyPair<P>, Error>> {
     (0..count)
         .into_par_iter()
         .map(|_| {
@@ -31,7 +31,7 @@ pub fn keygen_many<P: ParameterSet>(count: usize) -> Vec<Result<KeyPair<P>, Erro
 
 /// Signs each of the messages with one key, which is expanded once; hedged with fresh randomness.
 #[cfg(feature = "getrandom")]
-pub fn sign_many<P: ParameterSet>(
+pub fn sign_batch<P: ParameterSet>(
     key: &SigningKey<P>,
     messages: &[impl AsRef<[u8]> + Sync],
 ) -> Vec<Result<Signature<P>, Error>> {
@@ -53,7 +53,7 @@ pub struct Item<'a, P: ParameterSet> {
 /// Verifies each of the items; a key that several items share is expanded once.
 ///
 /// Memory beside the items: an expanded key (`P_BYTES`) for each key that occurs more than once.
-pub fn verify_many<P: ParameterSet>(items: &[Item<'_, P>]) -> Vec<Result<(), Error>> {
+pub fn verify_batch<P: ParameterSet>(items: &[Item<'_, P>]) -> Vec<Result<(), Error>> {
     let mut uses = HashMap::<&[u8], usize>::new();
     for item in items {
         *uses.entry(item.key.as_ref()).or_default() += 1;

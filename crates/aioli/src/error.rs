@@ -37,7 +37,7 @@ pub enum Error {
         what: &'static str,
     },
     /// This machine cannot run the requested backend.
-    UnavailableBackend(crate::backend::Kind),
+    UnavailableBackend(crate::backend::BackendKind),
     /// The caller gave less working memory than an operation needs.
     Memory {
         /// The bytes that it needs.

@@ -4,11 +4,11 @@
 //! randomizer that repeats gives up the hedge, and a digest that is not SHAKE256 of a message gives signatures that
 //! other MAYO software cannot check.
 //!
-//! A [`Kind`] that this machine cannot run is answered by [`Kind::Portable`]; ask [`Kind::is_available`] first.
+//! A [`BackendKind`] that this machine cannot run is answered by [`BackendKind::Portable`]; ask [`BackendKind::is_available`] first.
 //!
-//! [`Kind`]: crate::backend::Kind
-//! [`Kind::Portable`]: crate::backend::Kind::Portable
-//! [`Kind::is_available`]: crate::backend::Kind::is_available
+//! [`BackendKind`]: crate::backend::BackendKind
+//! [`BackendKind::Portable`]: crate::backend::BackendKind::Portable
+//! [`BackendKind::is_available`]: crate::backend::BackendKind::is_available
 
 use crate::Error;
 use crate::backend::Backend;
@@ -167,7 +167,7 @@ pub mod in_place {
 #[cfg(feature = "alloc")]
 mod with_alloc {
     use crate::Error;
-    use crate::backend::{Backend, Kind, with_backend};
+    use crate::backend::{Backend, BackendKind, with_backend};
     use crate::keys::{ExpandedSigningKey, ExpandedVerifyingKey, SigningKey, VerifyingKey};
     use crate::memory;
     use crate::message::MessageDigest;
@@ -181,17 +181,17 @@ mod with_alloc {
     const ALL_SAMPLES: u16 = 256;
 
     /// [`SigningKey::verifying_key`] on a backend.
-    pub fn verifying_key<P: ParameterSet>(kind: Kind, key: &SigningKey<P>) -> VerifyingKey<P> {
+    pub fn verifying_key<P: ParameterSet>(kind: BackendKind, key: &SigningKey<P>) -> VerifyingKey<P> {
         with_backend!(kind, |b| on::verifying_key(b, key))
     }
 
     /// [`SigningKey::expand`] on a backend.
-    pub fn expand_signing_key<P: ParameterSet>(kind: Kind, key: &SigningKey<P>) -> ExpandedSigningKey<P> {
+    pub fn expand_signing_key<P: ParameterSet>(kind: BackendKind, key: &SigningKey<P>) -> ExpandedSigningKey<P> {
         with_backend!(kind, |b| ExpandedSigningKey::new(b, key))
     }
 
     /// [`VerifyingKey::expand`] on a backend.
-    pub fn expand_verifying_key<P: ParameterSet>(kind: Kind, key: &VerifyingKey<P>) -> ExpandedVerifyingKey<P> {
+    pub fn expand_verifying_key<P: ParameterSet>(kind: BackendKind, key: &VerifyingKey<P>) -> ExpandedVerifyingKey<P> {
         with_backend!(kind, |b| ExpandedVerifyingKey::new(b, key))
     }
 
@@ -201,7 +201,7 @@ mod with_alloc {
     ///
     /// [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`].
     pub fn sign<P: ParameterSet>(
-        kind: Kind,
+        kind: BackendKind,
         key: &SigningKey<P>,
         digest: &MessageDigest<P>,
         randomizer: &[u8],
@@ -215,7 +215,7 @@ mod with_alloc {
     ///
     /// [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`].
     pub fn sign_expanded<P: ParameterSet>(
-        kind: Kind,
+        kind: BackendKind,
         key: &ExpandedSigningKey<P>,
         digest: &MessageDigest<P>,
         randomizer: &[u8],
@@ -229,7 +229,7 @@ mod with_alloc {
     ///
     /// [`Error::InvalidSignature`].
     pub fn verify<P: ParameterSet>(
-        kind: Kind,
+        kind: BackendKind,
         key: &VerifyingKey<P>,
         digest: &MessageDigest<P>,
         signature: &Signature<P>,
@@ -243,7 +243,7 @@ mod with_alloc {
     ///
     /// [`Error::InvalidSignature`].
     pub fn verify_expanded<P: ParameterSet>(
-        kind: Kind,
+        kind: BackendKind,
         key: &ExpandedVerifyingKey<P>,
         digest: &MessageDigest<P>,
         signature: &Signature<P>,
@@ -273,7 +273,7 @@ mod with_alloc {
         })
     }
 
-    /// The operations over any [`Backend`], for backends that are not in [`Kind`], and with a number of samples.
+    /// The operations over any [`Backend`], for backends that are not in [`BackendKind`], and with a number of samples.
     pub mod on {
         use super::*;
 

@@ -6,7 +6,7 @@
 use crate::backend::Backend;
 use crate::ct;
 use crate::memory::Memory;
-use crate::packed::{self, Coefficients, Rows};
+use crate::packed::{self, Coefficients, Operand};
 use crate::params::{ByteArray, PUBLIC_SEED_BYTES, ParameterSet};
 use crate::public_map::PublicMap;
 
@@ -94,7 +94,7 @@ fn key_product<P: ParameterSet, B: Backend>(
             #[inline(always)]
             || packed::add_transposed::<P>((P::O, strip.len()), oil_p1, q),
         );
-        let rows = Rows::full(q, strip.len(), P::O * P::M_BYTES);
+        let rows = Operand::full(q, strip.len(), P::O * P::M_BYTES);
         b.left_product(oil.columns_in(strip), rows, p3, P::O * P::M_BYTES);
     }
 }
@@ -125,7 +125,7 @@ pub(crate) fn expand_sk<P: ParameterSet, B: Backend>(
     let (p1, q) = p1_q.split_at_mut(P::P1_BYTES);
     let oil_p1 = memory.take(P::O * P::V * P::M_BYTES);
     let row_bytes = P::V * P::M_BYTES;
-    let p1 = Rows::upper(p1, P::V, row_bytes, P::M_BYTES).public();
+    let p1 = Operand::upper(p1, P::V, row_bytes, P::M_BYTES).public();
     b.left_product(Coefficients::new(oil, P::O, P::O), p1, oil_p1, row_bytes);
     b.vectorize(
         #[inline(always)]

@@ -4,7 +4,7 @@
 //! its memory (120 to 850 kB) where one key serves many operations.
 
 use crate::Error;
-use crate::backend::{Backend, Kind};
+use crate::backend::{Backend, BackendKind};
 use crate::hazmat;
 use crate::keygen;
 use crate::memory;
@@ -56,12 +56,12 @@ impl<P: ParameterSet> SigningKey<P> {
 
     /// Computes the public key.
     pub fn verifying_key(&self) -> VerifyingKey<P> {
-        hazmat::verifying_key(Kind::best(), self)
+        hazmat::verifying_key(BackendKind::best(), self)
     }
 
     /// Computes what signing needs of the key once and for all.
     pub fn expand(&self) -> ExpandedSigningKey<P> {
-        hazmat::expand_signing_key(Kind::best(), self)
+        hazmat::expand_signing_key(BackendKind::best(), self)
     }
 
     /// Signs without randomness: the same key and message always give the same signature.
@@ -90,7 +90,7 @@ impl<P: ParameterSet> SigningKey<P> {
         digest: &MessageDigest<P>,
         randomizer: P::DigestBytes,
     ) -> Result<Signature<P>, Error> {
-        hazmat::sign(Kind::best(), self, digest, &randomizer.as_ref()[..P::SALT_BYTES])
+        hazmat::sign(BackendKind::best(), self, digest, &randomizer.as_ref()[..P::SALT_BYTES])
     }
 }
 
@@ -175,7 +175,7 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         digest: &MessageDigest<P>,
         randomizer: P::DigestBytes,
     ) -> Result<Signature<P>, Error> {
-        hazmat::sign_expanded(Kind::best(), self, digest, &randomizer.as_ref()[..P::SALT_BYTES])
+        hazmat::sign_expanded(BackendKind::best(), self, digest, &randomizer.as_ref()[..P::SALT_BYTES])
     }
 }
 
@@ -212,7 +212,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
 
     /// Expands P1 and P2.
     pub fn expand(&self) -> ExpandedVerifyingKey<P> {
-        hazmat::expand_verifying_key(Kind::best(), self)
+        hazmat::expand_verifying_key(BackendKind::best(), self)
     }
 
     /// Verifies a signature of the message that `digest` was computed from.
@@ -221,7 +221,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
     ///
     /// [`Error::InvalidSignature`].
     pub fn verify_digest(&self, digest: &MessageDigest<P>, signature: &Signature<P>) -> Result<(), Error> {
-        hazmat::verify(Kind::best(), self, digest, signature)
+        hazmat::verify(BackendKind::best(), self, digest, signature)
     }
 
     /// The seed of P1 and P2.
@@ -270,7 +270,7 @@ impl<P: ParameterSet> ExpandedVerifyingKey<P> {
     ///
     /// [`Error::InvalidSignature`].
     pub fn verify_digest(&self, digest: &MessageDigest<P>, signature: &Signature<P>) -> Result<(), Error> {
-        hazmat::verify_expanded(Kind::best(), self, digest, signature)
+        hazmat::verify_expanded(BackendKind::best(), self, digest, signature)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::params::ParameterSet;
 
 /// A matrix of m-vectors as the left product reads it: full or upper triangular, rows packed one after another.
 #[derive(Clone, Copy, Debug)]
-pub struct Rows<'a> {
+pub struct Operand<'a> {
     bytes: &'a [u8],
     count: usize,
     row_bytes: usize,
@@ -24,7 +24,7 @@ pub struct Rows<'a> {
     public: bool,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> Operand<'a> {
     /// `count` rows of `row_bytes` bytes.
     pub fn full(bytes: &'a [u8], count: usize, row_bytes: usize) -> Self {
         assert_eq!(Some(bytes.len()), count.checked_mul(row_bytes), "length of a full matrix");
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn rows_of_a_triangle_are_where_the_picture_shows_them() {
         let bytes: [u8; 20] = core::array::from_fn(|i| i as u8);
-        let upper = Rows::upper(&bytes, 4, 8, 2);
+        let upper = Operand::upper(&bytes, 4, 8, 2);
         let rows = [0..8, 8..14, 14..18, 18..20];
         for (i, range) in rows.into_iter().enumerate() {
             assert_eq!(upper.row(i), &bytes[range]);
@@ -284,12 +284,12 @@ mod tests {
     #[test]
     fn absurd_shapes_are_refused() {
         let refused = |shape: fn()| assert!(std::panic::catch_unwind(shape).is_err());
-        refused(|| _ = Rows::full(&[0; 4], usize::MAX / 2 + 3, 2));
-        refused(|| _ = Rows::full(&[0; 4], 3, 2));
-        refused(|| _ = Rows::upper(&[0; 4], 0, 4, 1));
-        refused(|| _ = Rows::upper(&[0; 4], usize::MAX / 2 + 2, 4, 2));
-        refused(|| _ = Rows::upper(&[0; 4], usize::MAX / 2 + 3, 2, 0));
-        refused(|| _ = Rows::upper(&[0; 4], 2, 4, 1));
+        refused(|| _ = Operand::full(&[0; 4], usize::MAX / 2 + 3, 2));
+        refused(|| _ = Operand::full(&[0; 4], 3, 2));
+        refused(|| _ = Operand::upper(&[0; 4], 0, 4, 1));
+        refused(|| _ = Operand::upper(&[0; 4], usize::MAX / 2 + 2, 4, 2));
+        refused(|| _ = Operand::upper(&[0; 4], usize::MAX / 2 + 3, 2, 0));
+        refused(|| _ = Operand::upper(&[0; 4], 2, 4, 1));
     }
 
     #[test]
@@ -324,7 +324,7 @@ mod tests {
         const MB: usize = Mayo2::M_BYTES;
         let from: Vec<u8> = (0..3 * 11 * MB).map(|at| (at / MB) as u8 + 1).collect();
         for to_rows in 1..=12 {
-            // Rows of five, the last one whole, or cut behind what is written.
+            // Operand of five, the last one whole, or cut behind what is written.
             for last in [5, 3] {
                 let mut to = vec![0; ((to_rows - 1) * 5 + last) * MB];
                 transpose::<Mayo2>((3, 11), (&from, 11), (&mut to, 5));

@@ -5,7 +5,7 @@
 //! large machine, blocks that stay in cache, or row by row on a microcontroller.
 
 use crate::backend::Backend;
-use crate::packed::{Coefficients, Rows};
+use crate::packed::{Coefficients, Operand};
 use crate::params::{PUBLIC_SEED_BYTES, ParameterSet};
 use crate::stream::{BLOCK, StreamPart};
 use core::marker::PhantomData;
@@ -50,11 +50,11 @@ impl<'a, P: ParameterSet> PublicMap<'a, P> {
     }
 
     /// P1 and P2, if they are in memory; not for a map of an expanded signing key, where Q stands in the place of P2.
-    pub(crate) fn in_memory(&self) -> Option<(Rows<'_>, Rows<'_>)> {
+    pub(crate) fn in_memory(&self) -> Option<(Operand<'_>, Operand<'_>)> {
         let Source::Memory(p) = self.source else { return None };
         let (p1, p2) = p.split_at(P::P1_BYTES);
-        let p1 = Rows::upper(p1, P::V, P::V * P::M_BYTES, P::M_BYTES);
-        Some((p1.public(), Rows::full(p2, P::V, P::O * P::M_BYTES).public()))
+        let p1 = Operand::upper(p1, P::V, P::V * P::M_BYTES, P::M_BYTES);
+        Some((p1.public(), Operand::full(p2, P::V, P::O * P::M_BYTES).public()))
     }
 
     /// `out += X P1` in the columns `strip`; the rows of `out` are `stride` bytes apart and `strip.len()` m-vectors of each
@@ -87,7 +87,7 @@ impl<'a, P: ParameterSet> PublicMap<'a, P> {
         let row_bytes = P::O * P::M_BYTES;
         match &mut self.source {
             Source::Memory(p) => {
-                let p2 = Rows::full(&p[P::P1_BYTES..][..P::P2_BYTES], P::V, row_bytes);
+                let p2 = Operand::full(&p[P::P1_BYTES..][..P::P2_BYTES], P::V, row_bytes);
                 b.left_product(x, p2.public(), out, stride);
             }
             Source::Seed(seed, window) => {

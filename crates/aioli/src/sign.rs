@@ -10,7 +10,7 @@ use crate::ct;
 use crate::keygen::{seeds_bytes, split_seeds};
 use crate::memory::Memory;
 use crate::message::MessageDigest;
-use crate::packed::{self, Coefficients, Rows};
+use crate::packed::{self, Coefficients, Operand};
 use crate::params::{ByteArray, ParameterSet};
 use crate::public_map::PublicMap;
 use crate::verify::{lambda_bytes, t_columns, target, target_bytes};
@@ -210,7 +210,7 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
                 },
             );
             let vo = Coefficients::new(vo, rows, rows).columns_in(strip.clone());
-            b.left_product(vo, Rows::full(t_matrix, strip.len(), columns * mb), products, columns * mb);
+            b.left_product(vo, Operand::full(t_matrix, strip.len(), columns * mb), products, columns * mb);
 
             // M += V Q; and N', once N is complete.
             if strip.end == P::V {
@@ -228,7 +228,7 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
                 );
             }
             let v_rows = Coefficients::new(vo.elements(), rows, P::K);
-            b.left_product(v_rows, Rows::full(q, strip.len(), P::O * mb), m_matrices, P::O * mb);
+            b.left_product(v_rows, Operand::full(q, strip.len(), P::O * mb), m_matrices, P::O * mb);
         }
         let (vinegar_products, oil_products) = products.split_at(P::K * columns * mb);
 
@@ -245,7 +245,7 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
         whip::system::<P, B>(b, m_matrices, oil_linear, a);
 
         // Step 5: x = r + a solution of A x' = y - A r.
-        b.left_product(Coefficients::new(r, 1, 1), Rows::full(a, P::K * P::O, mb), y, mb);
+        b.left_product(Coefficients::new(r, 1, 1), Operand::full(a, P::K * P::O, mb), y, mb);
         // How many samples are tried may show.
         let solved = ct::public_byte(b.solve(system, P::M, x));
         if solved == 0 {
@@ -256,7 +256,7 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
         // Step 6: s_i = (v_i + O x_i) || x_i.
         s_vinegar.copy_from_slice(v_bytes);
         transpose_elements(x, P::O, r);
-        b.left_product(Coefficients::new(r, P::K, P::K), Rows::full(oil_t, P::O, P::V_BYTES), s_vinegar, P::V_BYTES);
+        b.left_product(Coefficients::new(r, P::K, P::K), Operand::full(oil_t, P::O, P::V_BYTES), s_vinegar, P::V_BYTES);
         b.vectorize(
             #[inline(always)]
             || {

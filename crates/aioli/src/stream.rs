@@ -1,10 +1,10 @@
 //! Parts of a matrix of m-vectors that stands in an AES-128-CTR stream, and products with them.
 
 use crate::backend::Backend;
-use crate::packed::{Coefficients, Rows};
+use crate::packed::{Coefficients, Operand};
 use core::ops::Range;
 
-/// Some columns of a matrix in a stream: the matrix is full or upper triangular as in [`Rows`], and its rows stand in the
+/// Some columns of a matrix in a stream: the matrix is full or upper triangular as in [`Operand`], and its rows stand in the
 /// stream one after another.
 #[derive(Clone, Debug)]
 pub struct StreamPart {
@@ -61,8 +61,8 @@ impl StreamPart {
     }
 
     /// The rows from `first` up to `end`, which stand without a gap, in `bytes`.
-    pub(crate) fn rows<'s>(&self, first: usize, end: usize, bytes: &'s [u8]) -> Rows<'s> {
-        Rows::upper(bytes, end - first, self.bytes(first).len(), self.step)
+    pub(crate) fn rows<'s>(&self, first: usize, end: usize, bytes: &'s [u8]) -> Operand<'s> {
+        Operand::upper(bytes, end - first, self.bytes(first).len(), self.step)
     }
 }
 

@@ -4,7 +4,7 @@
 
 use crate::backend::Backend;
 use crate::memory::Memory;
-use crate::packed::{self, Coefficients, Rows};
+use crate::packed::{self, Coefficients, Operand};
 use crate::params::{PUBLIC_SEED_BYTES, ParameterSet};
 use crate::public_map::PublicMap;
 use crate::whip;
@@ -97,7 +97,7 @@ pub(crate) fn verify<P: ParameterSet, B: Backend>(
         if strip.end == P::N {
             let right = &mut sp[(P::V - first.min(P::V)) * P::M_BYTES..];
             p.left_product_p2(b, s.columns_in(0..P::V), right, stride);
-            let p3 = Rows::upper(&public_key[PUBLIC_SEED_BYTES..], P::O, P::O * P::M_BYTES, P::M_BYTES).public();
+            let p3 = Operand::upper(&public_key[PUBLIC_SEED_BYTES..], P::O, P::O * P::M_BYTES, P::M_BYTES).public();
             b.left_product(s.columns_in(P::V..P::N), p3, right, stride);
         }
         // u and Lambda(s_i) from S [T | lambda].
@@ -112,7 +112,7 @@ pub(crate) fn verify<P: ParameterSet, B: Backend>(
             },
         );
         let row_bytes = columns * P::M_BYTES;
-        let t_rows = Rows::full(t_matrix, strip.len(), row_bytes).public();
+        let t_rows = Operand::full(t_matrix, strip.len(), row_bytes).public();
         b.left_product(s.columns_in(strip.clone()), t_rows, products, row_bytes);
         first = strip.end;
     }

@@ -1,19 +1,19 @@
 //! The official known answers, on every backend that this machine can run.
 
 use aioli::Algorithm;
-use aioli::backend::Kind;
+use aioli::backend::BackendKind;
 
 #[test]
 fn every_set_reproduces_its_official_file_on_the_portable_backend() {
-    reproduces(Kind::Portable);
+    reproduces(BackendKind::Portable);
 }
 
 #[test]
 fn every_set_reproduces_its_official_file_on_every_other_backend() {
-    Kind::available().filter(|&kind| kind != Kind::Portable).for_each(reproduces);
+    BackendKind::available().filter(|&kind| kind != BackendKind::Portable).for_each(reproduces);
 }
 
-fn reproduces(kind: Kind) {
+fn reproduces(kind: BackendKind) {
     std::thread::scope(|scope| {
         for algorithm in Algorithm::ALL {
             scope.spawn(move || {

@@ -5,8 +5,8 @@
 //! the portable backend has it when it makes keys of MAYO_1.
 #![allow(unsafe_code, reason = "a global allocator can be written in no other way")]
 
-use aioli::backend::{Backend, Kind, Portable};
-use aioli::packed::{Coefficients, Rows};
+use aioli::backend::{Backend, BackendKind, Portable};
+use aioli::packed::{Coefficients, Operand};
 use aioli::{Algorithm, MessageDigest, ParameterSet, SigningKey, any, hazmat, with_set};
 use shake::Shake256;
 use shake::digest::{ExtendableOutput, Update, XofReader};
@@ -97,7 +97,7 @@ fn secrets_of<P: ParameterSet>(seed: &[u8], message: &[u8]) -> [u128; SECRETS.le
     let row_bytes = P::V * P::M_BYTES;
     let mut oil_p1 = vec![0; row_bytes];
     let first_column = Coefficients::new(&oil[..P::V * P::O], P::O, 1);
-    b.left_product(first_column, Rows::upper(p1, P::V, row_bytes, P::M_BYTES), &mut oil_p1, row_bytes);
+    b.left_product(first_column, Operand::upper(p1, P::V, row_bytes, P::M_BYTES), &mut oil_p1, row_bytes);
     let last_row_of_p2 = &p2[(P::V - 1) * P::O * P::M_BYTES..];
     let q: Vec<u8> = oil_p1[row_bytes - P::M_BYTES..].iter().zip(last_row_of_p2).map(|(a, b)| a ^ b).collect();
 
@@ -107,7 +107,7 @@ fn secrets_of<P: ParameterSet>(seed: &[u8], message: &[u8]) -> [u128; SECRETS.le
     [seed, packed_oil, &oil, &q, &vinegar, &unpacked(&vinegar)].map(pattern)
 }
 
-fn nothing_secret_is_given_back<P: ParameterSet>(kind: Kind) {
+fn nothing_secret_is_given_back<P: ParameterSet>(kind: BackendKind) {
     let seed = shake256(&[P::ALGORITHM.name().as_bytes()], P::SECRET_KEY_BYTES);
     let seed = P::SecretKeyBytes::try_from(&seed[..]).ok().expect("the right length");
     let message = b"a message";
@@ -149,7 +149,7 @@ fn nothing_secret_is_given_back<P: ParameterSet>(kind: Kind) {
 /// The only test here: another one would free blocks of its own meanwhile.
 #[test]
 fn nothing_secret_is_given_back_to_the_allocator() {
-    for kind in Kind::available() {
+    for kind in BackendKind::available() {
         for algorithm in Algorithm::ALL {
             with_set!(algorithm, P => nothing_secret_is_given_back::<P>(kind));
         }

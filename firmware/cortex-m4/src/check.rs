@@ -3,7 +3,7 @@
 
 use crate::random::Random;
 use aioli::backend::{Armv7em, Backend, Portable};
-use aioli::packed::{Coefficients, Rows};
+use aioli::packed::{Coefficients, Operand};
 use aioli::stream::StreamPart;
 
 core::arch::global_asm!(include_str!("abi.s"), options(raw));
@@ -98,7 +98,7 @@ fn products(b: Armv7em) -> Result<usize, &'static str> {
                     let x = Coefficients::new(&x[..count * rows], rows, rows);
                     let stride = row_bytes + checked % 3;
                     for public in [false, true] {
-                        let operand = Rows::upper(&operand[..length], count, row_bytes, step);
+                        let operand = Operand::upper(&operand[..length], count, row_bytes, step);
                         let operand = if public { operand.public() } else { operand };
                         let [mut expected, mut out] = [[0xa5; 24 * 256]; 2];
                         Portable::detect().left_product(x, operand, &mut expected, stride);

@@ -3,7 +3,7 @@
 use crate::clock::Clock;
 use aioli::ParameterSet;
 use aioli::backend::{Armv7em, Backend};
-use aioli::packed::{Coefficients, Rows};
+use aioli::packed::{Coefficients, Operand};
 use cortex_m_semihosting::hprintln;
 
 /// Counts O^T P1 and V P1 of a set, both ways.
@@ -19,7 +19,7 @@ pub(crate) fn measure<P: ParameterSet>(b: Armv7em, clock: &mut Clock, memory: &m
     }
     for (product, rows) in [("O^T_P1", P::O), ("V_P1", P::K)] {
         let x = Coefficients::new(&x[..P::V * rows], rows, rows);
-        let p1 = Rows::upper(p1, P::V, row_bytes, P::M_BYTES);
+        let p1 = Operand::upper(p1, P::V, row_bytes, P::M_BYTES);
         let out = &mut out[..rows * row_bytes];
         out.fill(0);
         let sliced = clock.count(|| b.left_product(x, p1, out, row_bytes));

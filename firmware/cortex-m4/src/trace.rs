@@ -6,7 +6,7 @@ use crate::random::Random;
 use crate::{KNOWN, fail};
 use aioli::backend::{Armv7em, Backend};
 use aioli::hazmat::in_place;
-use aioli::packed::{Coefficients, Rows};
+use aioli::packed::{Coefficients, Operand};
 use aioli::stream::StreamPart;
 use aioli::{Algorithm, MessageDigest, ParameterSet, with_set};
 use core::hint::black_box;
@@ -51,14 +51,14 @@ fn products(b: Armv7em, clock: &mut Clock, memory: &mut [u8]) {
         fill(x, 15);
         fill(out, 255);
         fill(rows, 255);
-        let (x, rows) = (Coefficients::new(x, ROWS, ROWS), Rows::upper(rows, COUNT, ROW_BYTES, STEP));
+        let (x, rows) = (Coefficients::new(x, ROWS, ROWS), Operand::upper(rows, COUNT, ROW_BYTES, STEP));
         clock.time(|| b.left_product(x, rows, out, ROW_BYTES));
     });
     with_secrets("left_product/public_rows", |fill| {
         fill(x, 15);
         fill(out, 255);
         Random::new(77).fill(rows);
-        let (x, rows) = (Coefficients::new(x, ROWS, ROWS), Rows::upper(rows, COUNT, ROW_BYTES, STEP).public());
+        let (x, rows) = (Coefficients::new(x, ROWS, ROWS), Operand::upper(rows, COUNT, ROW_BYTES, STEP).public());
         clock.time(|| b.left_product(x, rows, out, ROW_BYTES));
     });
     let part = StreamPart::new(5, ROW_BYTES, STEP, COUNT, 0..ROW_BYTES);

@@ -6,7 +6,7 @@
 //! is counted. The message is hashed outside of the marks. The last operation is no operation but a planted leak: what it
 //! executes depends on the key.
 
-use aioli::backend::Kind;
+use aioli::backend::BackendKind;
 use aioli::params::ByteArray;
 use aioli::{Algorithm, MessageDigest, ParameterSet, SigningKey, hazmat};
 use std::hint::black_box;
@@ -17,7 +17,7 @@ fn main() {
     match arguments.as_slice() {
         [name] => aioli::with_set!(set(name), P => print_keys::<P>()),
         [kind, name, number] => {
-            let kind: Kind = kind.parse().expect("name of a backend");
+            let kind: BackendKind = kind.parse().expect("name of a backend");
             assert!(kind.is_available(), "backend {kind} on this processor");
             let number = number.parse().expect("number of a key");
             aioli::with_set!(set(name), P => run::<P>(kind, number));
@@ -36,7 +36,7 @@ fn print_keys<P: ParameterSet>() {
     (0..=255).filter(one_sample).take(2).for_each(|number| println!("{number}"));
 }
 
-fn run<P: ParameterSet>(kind: Kind, number: u8) {
+fn run<P: ParameterSet>(kind: BackendKind, number: u8) {
     let (digest, randomizer) = message::<P>();
     let (key, randomizer) = (&key::<P>(number), &randomizer.as_ref()[..P::SALT_BYTES]);
     let expanded = hazmat::expand_signing_key(kind, key);

@@ -17,22 +17,22 @@ mod plants;
 use aioli::Algorithm;
 #[cfg(not(feature = "all-sets"))]
 use aioli::ParameterSet;
-use aioli::backend::{Backend, Kind, Portable};
+use aioli::backend::{Backend, BackendKind, Portable};
 use checker::Checker;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [kind, subject] = arguments.as_slice() else { panic!("usage: ct-driver BACKEND SUBJECT") };
-    let kind: Kind = kind.parse().expect("name of a backend");
+    let kind: BackendKind = kind.parse().expect("name of a backend");
     // Through the tokens, so that no other backend can take its place.
     match kind {
-        Kind::Portable => run(Portable::detect(), subject),
+        BackendKind::Portable => run(Portable::detect(), subject),
         #[cfg(target_arch = "x86_64")]
-        Kind::Avx2 => run(aioli::backend::Avx2::detect().expect("avx2 on this processor"), subject),
+        BackendKind::Avx2 => run(aioli::backend::Avx2::detect().expect("avx2 on this processor"), subject),
         #[cfg(target_arch = "x86_64")]
-        Kind::Gfni256 => run(aioli::backend::Gfni256::detect().expect("gfni256 on this processor"), subject),
+        BackendKind::Gfni256 => run(aioli::backend::Gfni256::detect().expect("gfni256 on this processor"), subject),
         #[cfg(target_arch = "x86_64")]
-        Kind::Gfni512 => run(aioli::backend::Gfni512::detect().expect("gfni512 on this processor"), subject),
+        BackendKind::Gfni512 => run(aioli::backend::Gfni512::detect().expect("gfni512 on this processor"), subject),
         other => panic!("no backend {other} for this target"),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::checker::Checker;
 use aioli::backend::Backend;
-use aioli::packed::{Coefficients, Rows};
+use aioli::packed::{Coefficients, Operand};
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 /// What leaks.
@@ -47,7 +47,7 @@ pub(crate) fn run<B: Backend>(b: B, plant: Plant, checker: &mut Checker) {
         product.fill(0);
         section.enter(|| {
             let coefficients = Coefficients::new(&elements, ROWS, ROWS);
-            b.left_product(coefficients, Rows::full(&r, DEPTH, ROW_BYTES), &mut product, ROW_BYTES);
+            b.left_product(coefficients, Operand::full(&r, DEPTH, ROW_BYTES), &mut product, ROW_BYTES);
             let by_secret = product[2 * ROW_BYTES - 1];
             let solved = b.solve(&mut product[..ROW_BYTES], M, &mut x);
             leak(plant, by_secret, solved, &x);

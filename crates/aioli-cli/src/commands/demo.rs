@@ -7,7 +7,7 @@ use crate::files::{self, Access};
 use crate::measure::measure;
 use crate::terminal::{note, say};
 use aioli::Algorithm;
-use aioli::backend::Kind;
+use aioli::backend::BackendKind;
 use clap::Parser;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -64,7 +64,7 @@ fn step(line: &str, name: &str) -> Result<Exit, Error> {
 }
 
 fn speed_table() -> Result<Exit, Error> {
-    let kind = Kind::best();
+    let kind = BackendKind::best();
     say!("Speed on one core, backend {kind} (`aioli speed` says more):\n")?;
     speed::heading()?;
     for &set in &Algorithm::ALL[..4] {

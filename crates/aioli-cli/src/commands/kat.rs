@@ -5,7 +5,7 @@ use crate::error::{Error, Exit};
 use crate::files::{self, Access};
 use crate::terminal::{self, Unit, complain, say};
 use aioli::Algorithm;
-use aioli::backend::Kind;
+use aioli::backend::BackendKind;
 use aioli_kat::RECORDS;
 use indicatif::ProgressBar;
 use rayon::prelude::*;
@@ -52,7 +52,7 @@ struct File {
     digest: String,
 }
 
-fn regenerate(set: Algorithm, kind: Kind, progress: &ProgressBar) -> Result<File, aioli::Error> {
+fn regenerate(set: Algorithm, kind: BackendKind, progress: &ProgressBar) -> Result<File, aioli::Error> {
     let mut text = String::new();
     let digests = aioli_kat::regenerate::<aioli::Error>(set, kind, |piece| {
         text.push_str(piece);

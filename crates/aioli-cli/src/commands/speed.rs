@@ -7,7 +7,7 @@ use crate::gpu::Gpu;
 use crate::measure::{Measurement, measure};
 use crate::terminal::say;
 use aioli::Algorithm;
-use aioli::backend::Kind;
+use aioli::backend::BackendKind;
 use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;
@@ -97,7 +97,7 @@ impl Machine {
             cores: std::thread::available_parallelism().ok().map(usize::from),
             os: std::env::consts::OS,
             arch: std::env::consts::ARCH,
-            backends: Kind::available().map(Kind::name).collect(),
+            backends: BackendKind::available().map(BackendKind::name).collect(),
             cycle_counter: crate::clock::cycles().map(|_| "TSC"),
         }
     }

@@ -1,7 +1,7 @@
 //! Help, version, completions, manual page, and readers that go away.
 
 use crate::{AIOLI, Place, Run};
-use aioli::backend::Kind;
+use aioli::backend::BackendKind;
 use std::process::{Command, Stdio};
 
 const COMMANDS: [&str; 10] =
@@ -29,7 +29,7 @@ fn version_names_the_backends() {
     let place = Place::new();
     let text = place.run(&["--version"]).expect(0).out();
     assert!(text.starts_with(&format!("aioli {}\n", env!("CARGO_PKG_VERSION"))));
-    assert!(Kind::available().all(|kind| text.contains(kind.name())), "{text}");
+    assert!(BackendKind::available().all(|kind| text.contains(kind.name())), "{text}");
     assert_eq!(place.run(&["-V"]).expect(0).out().lines().count(), 1);
 }
 

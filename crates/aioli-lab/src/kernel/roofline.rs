@@ -6,11 +6,11 @@
 
 use super::{Kernels, OPERATIONS};
 use crate::show::{Block, Chart, Curve, Marks};
-use aioli::backend::Kind;
+use aioli::backend::BackendKind;
 
 /// A roof: the most that an instruction allows.
 struct Roof {
-    kind: Kind,
+    kind: BackendKind,
     instruction: &'static str,
     /// Multiply-accumulates of an instruction.
     each: f64,
@@ -22,11 +22,11 @@ struct Roof {
 /// Zen 4 and Intel, two on Zen 5.
 const ROOFS: [Roof; 4] = [
     // 32 bytes looked up, each with the products of two rows of X.
-    Roof { kind: Kind::Avx2, instruction: "vpshufb ymm", each: 64.0, starts: 2.0 },
+    Roof { kind: BackendKind::Avx2, instruction: "vpshufb ymm", each: 64.0, starts: 2.0 },
     // 32 bytes, each a vector of two elements times a matrix of 2 by 2.
-    Roof { kind: Kind::Gfni256, instruction: "vgf2p8affineqb ymm", each: 128.0, starts: 2.0 },
-    Roof { kind: Kind::Gfni512, instruction: "vgf2p8affineqb zmm", each: 256.0, starts: 1.0 },
-    Roof { kind: Kind::Gfni512, instruction: "vgf2p8affineqb zmm", each: 256.0, starts: 2.0 },
+    Roof { kind: BackendKind::Gfni256, instruction: "vgf2p8affineqb ymm", each: 128.0, starts: 2.0 },
+    Roof { kind: BackendKind::Gfni512, instruction: "vgf2p8affineqb zmm", each: 256.0, starts: 1.0 },
+    Roof { kind: BackendKind::Gfni512, instruction: "vgf2p8affineqb zmm", each: 256.0, starts: 2.0 },
 ];
 
 /// Bytes that the second cache is assumed to deliver in a cycle.

@@ -4,7 +4,7 @@ use super::{Keypair, MESSAGE_BYTES, SIGNATURES, Scheme, round_number};
 use crate::measure::Operation;
 use crate::random::Random;
 use crate::record::{Label, version};
-use aioli::backend::{Backend, Kind, Portable};
+use aioli::backend::{Backend, BackendKind, Portable};
 use aioli::params::{PUBLIC_SEED_BYTES, ParameterSet};
 use aioli::{Algorithm, MessageDigest, Signature, SigningKey, VerifyingKey, hazmat, with_set};
 use anyhow::{Context, Result, anyhow};
@@ -12,12 +12,12 @@ use std::hint::black_box;
 use std::marker::PhantomData;
 
 /// A set on a backend.
-pub(crate) fn scheme(algorithm: Algorithm, kind: Kind) -> Box<dyn Scheme> {
+pub(crate) fn scheme(algorithm: Algorithm, kind: BackendKind) -> Box<dyn Scheme> {
     with_set!(algorithm, P => Box::new(Aioli::<P> { kind, set: PhantomData }))
 }
 
 struct Aioli<P> {
-    kind: Kind,
+    kind: BackendKind,
     set: PhantomData<P>,
 }
 
@@ -121,16 +121,16 @@ fn randomizer<P: ParameterSet>() -> [u8; MAX_SEED_BYTES] {
 }
 
 /// The key stream of P1 and P2, the yardstick of everything else.
-fn expand_p(kind: Kind, seed: [u8; PUBLIC_SEED_BYTES], bytes: usize) -> Result<Operation> {
+fn expand_p(kind: BackendKind, seed: [u8; PUBLIC_SEED_BYTES], bytes: usize) -> Result<Operation> {
     let unavailable = || anyhow!(aioli::Error::UnavailableBackend(kind));
     Ok(match kind {
-        Kind::Portable => expand_p_on(Portable::detect(), seed, bytes),
+        BackendKind::Portable => expand_p_on(Portable::detect(), seed, bytes),
         #[cfg(target_arch = "x86_64")]
-        Kind::Avx2 => expand_p_on(aioli::backend::Avx2::detect().ok_or_else(unavailable)?, seed, bytes),
+        BackendKind::Avx2 => expand_p_on(aioli::backend::Avx2::detect().ok_or_else(unavailable)?, seed, bytes),
         #[cfg(target_arch = "x86_64")]
-        Kind::Gfni256 => expand_p_on(aioli::backend::Gfni256::detect().ok_or_else(unavailable)?, seed, bytes),
+        BackendKind::Gfni256 => expand_p_on(aioli::backend::Gfni256::detect().ok_or_else(unavailable)?, seed, bytes),
         #[cfg(target_arch = "x86_64")]
-        Kind::Gfni512 => expand_p_on(aioli::backend::Gfni512::detect().ok_or_else(unavailable)?, seed, bytes),
+        BackendKind::Gfni512 => expand_p_on(aioli::backend::Gfni512::detect().ok_or_else(unavailable)?, seed, bytes),
         _ => return Err(unavailable()),
     })
 }

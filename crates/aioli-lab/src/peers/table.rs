@@ -184,7 +184,7 @@ mod tests {
             measurement("aioli", "gfni512", 3, "sign_many_2_threads", 600.0),
         ]);
         assert_eq!(rows[2], ["avx2 / its expand_p", "1.00", "3.50"]);
-        assert_eq!(rows[3], ["sign_many, 1.8 (0.9) for an item on 1 thread; on 2 1.2 (0.6), 1.50 times faster"]);
+        assert_eq!(rows[3], ["sign_batch, 1.8 (0.9) for an item on 1 thread; on 2 1.2 (0.6), 1.50 times faster"]);
         assert_eq!(rows.len(), 4);
     }
 }

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// The batches, by name; the number of threads stands at the end of the name of an operation.
-pub(super) const BATCHES: [&str; 3] = ["verify_many_one_key", "verify_many_many_keys", "sign_many"];
+pub(super) const BATCHES: [&str; 3] = ["verify_many_one_key", "verify_many_many_keys", "sign_batch"];
 
 /// The name of a batch's operation on so many threads.
 pub(super) fn name(batch: &str, threads: usize) -> String {
@@ -21,7 +21,7 @@ pub(super) fn name(batch: &str, threads: usize) -> String {
 
 /// The batches of a set on one thread and on all cores; times are for one item.
 ///
-/// `sign_many` draws its randomness from the operating system.
+/// `sign_batch` draws its randomness from the operating system.
 pub(super) fn operations(algorithm: Algorithm) -> Result<Vec<Operation>> {
     let mut threads = vec![1, std::thread::available_parallelism()?.get()];
     threads.dedup();
@@ -55,14 +55,14 @@ fn on_pool<P: ParameterSet>(pool: &Rc<ThreadPool>, threads: usize) -> Result<[Op
                 .iter()
                 .map(|item| batch::Item { key: &item.key, message: &item.message, signature: &item.signature })
                 .collect();
-            batch::verify_many(&items).into_iter().try_for_each(|result| Ok(result?))
+            batch::verify_batch(&items).into_iter().try_for_each(|result| Ok(result?))
         })
     };
     Ok([
         verify(BATCHES[0], one_key),
         verify(BATCHES[1], many_keys),
         operation(pool, name(BATCHES[2], threads), move || {
-            let signatures = batch::sign_many(&key, &messages);
+            let signatures = batch::sign_batch(&key, &messages);
             ensure!(signatures.iter().all(Result::is_ok), "a signature of the batch failed");
             Ok(())
         }),

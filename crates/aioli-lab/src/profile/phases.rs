@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use crate::profile::probe::{Probe, calls_of};
     use crate::techniques::Technique;
-    use aioli::backend::Kind;
+    use aioli::backend::BackendKind;
     use aioli::hazmat::on;
     use aioli::{MessageDigest, SigningKey, round2, round3};
 
@@ -120,7 +120,7 @@ mod tests {
     }
 
     fn every_pass_has_its_own_name<P: ParameterSet>(seed: u8) {
-        let b = Probe(Technique::library(Kind::Portable).token().unwrap());
+        let b = Probe(Technique::library(BackendKind::Portable).token().unwrap());
         let key = SigningKey::<P>::try_from(&vec![seed; P::SECRET_KEY_BYTES][..]).unwrap();
         let digest = MessageDigest::of(b"message");
         let (calls, total, public_key) = calls_of(|| on::verifying_key(b, &key));

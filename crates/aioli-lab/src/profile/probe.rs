@@ -6,7 +6,7 @@
 use crate::counter;
 use crate::techniques::Token;
 use aioli::backend::Backend;
-use aioli::packed::{Coefficients, Rows};
+use aioli::packed::{Coefficients, Operand};
 use std::cell::RefCell;
 use std::sync::LazyLock;
 use std::time::Instant;
@@ -72,12 +72,19 @@ thread_local! {
 impl Backend for Probe {
     const NAME: &'static str = "probe";
 
-    fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+    fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
         let kernel = Kernel::Product { x_rows: x.rows(), count: rows.count(), step: rows.step() };
         note(kernel, || self.0.left_product(x, rows, out, stride));
     }
 
-    fn key_product(self, oil: Coefficients<'_>, p1: Rows<'_>, p2: Rows<'_>, memory: &mut [u8], p3: &mut [u8]) -> bool {
+    fn key_product(
+        self,
+        oil: Coefficients<'_>,
+        p1: Operand<'_>,
+        p2: Operand<'_>,
+        memory: &mut [u8],
+        p3: &mut [u8],
+    ) -> bool {
         let done = note(Kernel::KeyProduct, || self.0.key_product(oil, p1, p2, memory, p3));
         if !done {
             CALLS.with_borrow_mut(Vec::pop);

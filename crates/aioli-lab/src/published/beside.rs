@@ -3,7 +3,7 @@
 use super::{Counted, Cycles, OPERATIONS, Published, TwoWays};
 use crate::record::{Machine, Measurement, Record};
 use crate::show::{Block, Chart, Marks, Table, significant};
-use aioli::backend::Kind;
+use aioli::backend::BackendKind;
 use aioli::{Algorithm, Round};
 
 /// Everything that was published, ours beside it, with a warning for each platform that is another.
@@ -71,7 +71,7 @@ fn cycles(blocks: &mut Vec<Block>, record: &Record, published: &Cycles) {
     let ghz = published.ghz.map_or(String::new(), |ghz| format!(" at {ghz:.2} GHz"));
     let title = format!("{} on {}{ghz}, {}", published.implementation, published.platform, published.build);
     // The backend that is made for the same instruction set, and the fastest.
-    let alike = Kind::ALL.iter().map(|kind| kind.name()).find(|&name| name == published.kind);
+    let alike = BackendKind::ALL.iter().map(|kind| kind.name()).find(|&name| name == published.kind);
     let mut header = vec!["set and operation".to_owned(), "published, kilocycles".into(), "us".into()];
     if let Some(alike) = alike {
         header.extend([format!("ours, {alike}"), "ratio".into()]);

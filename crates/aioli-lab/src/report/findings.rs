@@ -3,7 +3,7 @@
 use crate::published::OPERATIONS;
 use crate::record::{Label, Measurement, Record};
 use crate::show::{Block, Chart, Marks, Table, significant};
-use aioli::backend::Kind;
+use aioli::backend::BackendKind;
 
 /// The first thing to read.
 pub(super) fn summary(record: &Record, credibility: Option<&str>) -> Vec<Block> {
@@ -81,7 +81,7 @@ fn factors(record: &Record, round: u8, peer: &str) -> Option<Table> {
         let wanted = |label: &Label| label.implementation == peer && label.round == Some(round) && label.set == set;
         record.results.iter().find(|result| wanted(&result.label) && result.operation == operation)
     };
-    let backends: Vec<&str> = Kind::ALL
+    let backends: Vec<&str> = BackendKind::ALL
         .iter()
         .map(|kind| kind.name())
         .filter(|name| SETS.iter().any(|set| record.find("aioli", name, (round, set), "sign").is_some()))

@@ -6,8 +6,8 @@ use super::{scalar, sliced, threads};
 use crate::published::Published;
 #[cfg(target_arch = "x86_64")]
 use aioli::backend::{Avx2, Gfni256, Gfni512};
-use aioli::backend::{Backend, Kind, Portable};
-use aioli::packed::{Coefficients, Rows};
+use aioli::backend::{Backend, BackendKind, Portable};
+use aioli::packed::{Coefficients, Operand};
 use anyhow::{Context, Result};
 use rayon::ThreadPool;
 use std::fmt;
@@ -31,7 +31,7 @@ enum Kernel {
     /// With so many threads of OpenMP.
     #[cfg(feature = "openmp")]
     OpenMp(usize),
-    Library(Kind),
+    Library(BackendKind),
 }
 
 impl Technique {
@@ -40,20 +40,20 @@ impl Technique {
     }
 
     /// A backend of the library.
-    pub(crate) const fn library(kind: Kind) -> Self {
+    pub(crate) const fn library(kind: BackendKind) -> Self {
         Self::of(Kernel::Library(kind))
     }
 
     /// The kernels that this machine can run, on one thread.
     pub(crate) fn kernels() -> impl Iterator<Item = Self> {
         let study = [Kernel::Baseline, Kernel::Lut, Kernel::Bitsliced, Kernel::M4r];
-        study.into_iter().map(Self::of).chain(Kind::available().map(Self::library))
+        study.into_iter().map(Self::of).chain(BackendKind::available().map(Self::library))
     }
 
     /// All techniques that this machine can run: the kernels; threads inside an operation of the baseline, as the published
     /// experiment has them; and hybrids, threads inside an operation of the library's vector kernels.
     pub(crate) fn available() -> Vec<Self> {
-        let hybrids = [Kind::Avx2, Kind::Gfni512].into_iter().filter(|kind| kind.is_available());
+        let hybrids = [BackendKind::Avx2, BackendKind::Gfni512].into_iter().filter(|kind| kind.is_available());
         let with = |kernel, threads| Self { kernel, threads: Some(threads) };
         let all = Self::kernels();
         #[cfg(feature = "openmp")]
@@ -77,13 +77,13 @@ impl Technique {
             Kernel::M4r => KernelToken::M4r,
             #[cfg(feature = "openmp")]
             Kernel::OpenMp(threads) => KernelToken::OpenMp(threads),
-            Kernel::Library(Kind::Portable) => KernelToken::Portable(Portable::detect()),
+            Kernel::Library(BackendKind::Portable) => KernelToken::Portable(Portable::detect()),
             #[cfg(target_arch = "x86_64")]
-            Kernel::Library(Kind::Avx2) => KernelToken::Avx2(Avx2::detect().with_context(unavailable)?),
+            Kernel::Library(BackendKind::Avx2) => KernelToken::Avx2(Avx2::detect().with_context(unavailable)?),
             #[cfg(target_arch = "x86_64")]
-            Kernel::Library(Kind::Gfni256) => KernelToken::Gfni256(Gfni256::detect().with_context(unavailable)?),
+            Kernel::Library(BackendKind::Gfni256) => KernelToken::Gfni256(Gfni256::detect().with_context(unavailable)?),
             #[cfg(target_arch = "x86_64")]
-            Kernel::Library(Kind::Gfni512) => KernelToken::Gfni512(Gfni512::detect().with_context(unavailable)?),
+            Kernel::Library(BackendKind::Gfni512) => KernelToken::Gfni512(Gfni512::detect().with_context(unavailable)?),
             _ => return None.with_context(unavailable),
         };
         Ok(Token { kernel, pool: self.threads.map(threads::pool).transpose()? })
@@ -193,14 +193,21 @@ impl Token {
 impl Backend for Token {
     const NAME: &'static str = "technique";
 
-    fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+    fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
         match self.pool {
             Some(pool) => threads::left_product(self.kernel, pool, x, rows, out, stride),
             None => self.kernel.left_product(x, rows, out, stride),
         }
     }
 
-    fn key_product(self, oil: Coefficients<'_>, p1: Rows<'_>, p2: Rows<'_>, memory: &mut [u8], p3: &mut [u8]) -> bool {
+    fn key_product(
+        self,
+        oil: Coefficients<'_>,
+        p1: Operand<'_>,
+        p2: Operand<'_>,
+        memory: &mut [u8],
+        p3: &mut [u8],
+    ) -> bool {
         self.pool.is_none() && self.kernel.key_product(oil, p1, p2, memory, p3)
     }
 
@@ -230,7 +237,7 @@ impl Backend for Token {
 impl Backend for KernelToken {
     const NAME: &'static str = "kernel";
 
-    fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+    fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
         match self {
             Self::Baseline => scalar::left_product::<scalar::Computed>(x, rows, out, stride),
             Self::Lut => scalar::left_product::<scalar::Tables>(x, rows, out, stride),
@@ -248,7 +255,14 @@ impl Backend for KernelToken {
         }
     }
 
-    fn key_product(self, oil: Coefficients<'_>, p1: Rows<'_>, p2: Rows<'_>, memory: &mut [u8], p3: &mut [u8]) -> bool {
+    fn key_product(
+        self,
+        oil: Coefficients<'_>,
+        p1: Operand<'_>,
+        p2: Operand<'_>,
+        memory: &mut [u8],
+        p3: &mut [u8],
+    ) -> bool {
         match self {
             Self::Portable(b) => b.key_product(oil, p1, p2, memory, p3),
             #[cfg(target_arch = "x86_64")]
@@ -357,8 +371,8 @@ mod tests {
                 let bytes = random(count * row_bytes - step * (count * count.saturating_sub(1) / 2));
                 let elements: Vec<u8> = random(count * (x_rows + 1)).iter().map(|byte| byte & 15).collect();
                 let rows = match step {
-                    0 => Rows::full(&bytes, count, row_bytes),
-                    step => Rows::upper(&bytes, count, row_bytes, step),
+                    0 => Operand::full(&bytes, count, row_bytes),
+                    step => Operand::upper(&bytes, count, row_bytes, step),
                 };
                 let stride = row_bytes + 5;
                 for public in [false, true] {

@@ -4,10 +4,10 @@
 //! `openmp_1`, not with the baseline in Rust.
 #![allow(unsafe_code, reason = "a call of C")]
 
-use aioli::packed::{Coefficients, Rows};
+use aioli::packed::{Coefficients, Operand};
 
 /// The baseline's left product, each thread doing some of the rows of X.
-pub(super) fn left_product(threads: usize, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+pub(super) fn left_product(threads: usize, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
     if x.rows() == 0 {
         return;
     }
@@ -18,7 +18,7 @@ pub(super) fn left_product(threads: usize, x: Coefficients<'_>, rows: Rows<'_>, 
     );
     let elements: Vec<u8> = (0..x.columns()).flat_map(|i| x.of_row(i).iter().copied()).collect();
     let operand = rows.bytes();
-    // SAFETY: C reads `columns * rows` elements, which were just collected, and the operand's rows, whose lengths `Rows`
+    // SAFETY: C reads `columns * rows` elements, which were just collected, and the operand's rows, whose lengths `Operand`
     // has checked against its bytes; it writes rows of `out`, the last of which ends within it by the assertion, and
     // which are disjoint since they are no longer than the stride, so no two threads write the same byte.
     unsafe {

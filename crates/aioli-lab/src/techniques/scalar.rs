@@ -5,7 +5,7 @@
 //! **neither is constant time**. For study only.
 
 use aioli::gf16;
-use aioli::packed::{Coefficients, Rows};
+use aioli::packed::{Coefficients, Operand};
 use std::hint::black_box;
 
 /// How products and inverses are made.
@@ -43,7 +43,7 @@ impl Field for Tables {
 }
 
 /// `out += X R`, see [`Backend::left_product`](aioli::backend::Backend::left_product).
-pub(super) fn left_product<F: Field>(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+pub(super) fn left_product<F: Field>(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
     for i in 0..rows.count() {
         let row = rows.row(i);
         for (r, &coefficient) in x.of_row(i).iter().enumerate() {

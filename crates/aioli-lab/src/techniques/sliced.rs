@@ -5,14 +5,14 @@
 
 use aioli::backend::MAX_ROWS;
 use aioli::gf16;
-use aioli::packed::{Coefficients, Rows};
+use aioli::packed::{Coefficients, Operand};
 
 /// The product on bit-sliced words: word b of four holds bit b of 64 elements.
 ///
 /// The operand is stored in nibbles, so each tile of it is converted first, by a transposition of 4 by 4 bits that costs
 /// 24 word operations for 64 elements, and the accumulators are converted back in the end: all that is counted here.
 /// A product is 16 ANDs and 16 XORs for 64 elements. No address and no branch depends on a secret.
-pub(super) fn bitsliced(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+pub(super) fn bitsliced(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
     for column in (0..rows.row_bytes()).step_by(32) {
         let mut sums = [[0; 4]; MAX_ROWS];
         let sums = &mut sums[..x.rows()];
@@ -48,7 +48,7 @@ pub(super) fn bitsliced(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], str
 ///
 /// The table costs 14 word operations beside the doublings, a product a load and an XOR for 16 elements. The look-up's
 /// address is an element of X, so this is **not constant time** where X is secret, as in keygen and signing.
-pub(super) fn m4r(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+pub(super) fn m4r(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
     for column in (0..rows.row_bytes()).step_by(8) {
         let mut sums = [0; MAX_ROWS];
         let sums = &mut sums[..x.rows()];
@@ -73,7 +73,7 @@ pub(super) fn m4r(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: u
 /// The bytes of row `i` below the `N` bytes of row 0 that begin at `column`, zeros where there are none; nothing if row `i`,
 /// and so every row after it, begins further to the right.
 #[inline(always)]
-fn tile<const N: usize>(rows: Rows<'_>, i: usize, column: usize) -> Option<[u8; N]> {
+fn tile<const N: usize>(rows: Operand<'_>, i: usize, column: usize) -> Option<[u8; N]> {
     let (start, row) = (i * rows.step(), rows.row(i));
     if start >= column + N {
         return None;
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn tiles_are_cut_by_the_diagonal_and_the_end() {
         let bytes: [u8; 24] = core::array::from_fn(|i| i as u8 + 1);
-        let rows = Rows::upper(&bytes, 3, 11, 3);
+        let rows = Operand::upper(&bytes, 3, 11, 3);
         assert_eq!(tile::<4>(rows, 0, 0), Some([1, 2, 3, 4]));
         assert_eq!(tile::<4>(rows, 0, 8), Some([9, 10, 11, 0]));
         assert_eq!(tile::<4>(rows, 1, 0), Some([0, 0, 0, 12]));

@@ -1,7 +1,7 @@
 //! Threads inside one operation: the key stream and the left product cut into parts of a fork-join pool.
 
 use aioli::backend::Backend;
-use aioli::packed::{Coefficients, Rows};
+use aioli::packed::{Coefficients, Operand};
 use anyhow::{Context, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::OnceLock;
@@ -28,7 +28,7 @@ pub(super) fn left_product<B: Backend>(
     b: B,
     pool: &ThreadPool,
     x: Coefficients<'_>,
-    rows: Rows<'_>,
+    rows: Operand<'_>,
     out: &mut [u8],
     stride: usize,
 ) {

@@ -16,7 +16,7 @@ mod solve;
 mod vector;
 
 use super::{Backend, portable};
-use crate::packed::{Coefficients, Rows};
+use crate::packed::{Coefficients, Operand};
 use std::arch::is_aarch64_feature_detected;
 
 /// NEON, and where the processor has them the instructions of the AES and SHA-3 extensions.
@@ -36,7 +36,7 @@ impl Neon {
 impl Backend for Neon {
     const NAME: &'static str = "neon";
 
-    fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+    fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
         if is_aarch64_feature_detected!("sha3") {
             // SAFETY: this processor has the instructions.
             unsafe { neon::left_product_sha3(x, rows, out, stride) }

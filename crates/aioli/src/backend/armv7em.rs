@@ -17,7 +17,7 @@ mod solve;
 mod tables;
 
 use super::{Backend, MAX_ROWS};
-use crate::packed::{Coefficients, Rows};
+use crate::packed::{Coefficients, Operand};
 use crate::stream::StreamPart;
 
 core::arch::global_asm!(
@@ -48,7 +48,7 @@ impl Backend for Armv7em {
 
     const REGISTER: usize = 4;
 
-    fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+    fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
         assert!(x.rows() <= MAX_ROWS && x.columns() == rows.count(), "shape of a left product");
         if !rows.is_public() || !tables::left_product_of_rows(x, rows, out, stride) {
             slices::left_product(x, rows, out, stride);

@@ -11,9 +11,9 @@
 //! quarter of all inputs at the least, and faults of real kernels (a wrong lane, mask, bound or coefficient bit) are
 //! not on nearly all of them. A kernel branches on shapes alone, so there is no rare input for it to fail on.
 
-use super::{Backend, Kind, MAX_ROWS, with_backend};
+use super::{Backend, BackendKind, MAX_ROWS, with_backend};
 use crate::gf16;
-use crate::packed::{self, Coefficients, Rows};
+use crate::packed::{self, Coefficients, Operand};
 use crate::params::{ParameterSet, round2, round3};
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
 
@@ -24,7 +24,7 @@ macro_rules! on_every_backend {
         #[test]
         fn $test() {
             let mut ran = Vec::new();
-            for kind in Kind::available() {
+            for kind in BackendKind::available() {
                 with_backend!(kind, |b| {
                     $check(b);
                     ran.push(name_of(b));
@@ -57,13 +57,13 @@ fn name_of<B: Backend>(_: B) -> &'static str {
 /// What a left product is called with, but for the contents.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
-    /// Rows of X.
+    /// Operand of X.
     rows: usize,
     /// How many elements lie before those of the first column, as after [`Coefficients::columns_in`].
     skipped: usize,
     /// Elements of X from one column to the next.
     x_stride: usize,
-    /// Rows of the operand, the length of its first one, and by how much each is shorter than the one before.
+    /// Operand of the operand, the length of its first one, and by how much each is shorter than the one before.
     count: usize,
     row_bytes: usize,
     step: usize,
@@ -100,8 +100,8 @@ impl Shape {
     fn run<B: Backend>(&self, b: B, x: &[u8], operand: &[u8], out: &mut [u8]) {
         let x = Coefficients::new(x, self.x_stride, self.rows).columns_in(self.skipped..self.skipped + self.count);
         let rows = match self.step {
-            0 => Rows::full(operand, self.count, self.row_bytes),
-            step => Rows::upper(operand, self.count, self.row_bytes, step),
+            0 => Operand::full(operand, self.count, self.row_bytes),
+            step => Operand::upper(operand, self.count, self.row_bytes, step),
         };
         b.left_product(x, if self.public { rows.public() } else { rows }, out, self.stride);
     }
@@ -346,7 +346,7 @@ fn key_product_of<B: Backend>(b: B, (o, v, m_bytes): (usize, usize, usize), publ
     let [mut p3, mut memory] = [o * p2_row, 2 * v * p2_row].map(|length| random.bytes(length).into_boxed_slice());
     let (mut expected, memory_before) = (p3.clone(), memory.clone());
     let oil = Coefficients::new(&oil, o, o);
-    let (p1, p2) = (Rows::upper(&p1, v, p1_row, m_bytes), Rows::full(&p2, v, p2_row).public());
+    let (p1, p2) = (Operand::upper(&p1, v, p1_row, m_bytes), Operand::full(&p2, v, p2_row).public());
     let done = b.key_product(oil, if public { p1.public() } else { p1 }, p2, &mut memory, &mut p3);
     if done {
         let (mut oil_p1, mut q) = (vec![0; o * p1_row], p2.bytes().to_vec());
@@ -356,7 +356,7 @@ fn key_product_of<B: Backend>(b: B, (o, v, m_bytes): (usize, usize, usize), publ
                 packed::add(&mut q[(j * o + r) * m_bytes..][..m_bytes], vector);
             }
         }
-        b.left_product(oil, Rows::full(&q, v, p2_row), &mut expected, p2_row);
+        b.left_product(oil, Operand::full(&q, v, p2_row), &mut expected, p2_row);
     } else {
         assert!(memory == memory_before, "{}: memory changed for nothing", B::NAME);
     }

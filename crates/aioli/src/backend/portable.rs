@@ -10,7 +10,7 @@ mod slices;
 mod tables;
 
 use super::{Backend, MAX_ROWS};
-use crate::packed::{Coefficients, Rows, has_rows};
+use crate::packed::{Coefficients, Operand, has_rows};
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
 use slices::{FEW_SUMS, SUMS};
 use tables::{Pair, TABLE, WIDE};
@@ -29,11 +29,18 @@ impl Portable {
 impl Backend for Portable {
     const NAME: &'static str = "portable";
 
-    fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+    fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
         left_product(x, rows, out, stride);
     }
 
-    fn key_product(self, oil: Coefficients<'_>, p1: Rows<'_>, p2: Rows<'_>, memory: &mut [u8], p3: &mut [u8]) -> bool {
+    fn key_product(
+        self,
+        oil: Coefficients<'_>,
+        p1: Operand<'_>,
+        p2: Operand<'_>,
+        memory: &mut [u8],
+        p3: &mut [u8],
+    ) -> bool {
         key_product::key_product(oil, p1, p2, memory, p3)
     }
 
@@ -44,7 +51,7 @@ impl Backend for Portable {
 
 /// By tables where the operand is public and its rows are long enough to pay for them, else by bit slices; each a call,
 /// lest the stack holds the memory of all of them.
-pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+pub(super) fn left_product(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
     assert!(x.rows() <= MAX_ROWS && x.columns() == rows.count(), "shape of a left product");
     assert!(has_rows(out, x.rows(), stride, rows.row_bytes()), "length of a left product");
     let by_tables = rows.is_public() && rows.row_bytes() >= TABLE;

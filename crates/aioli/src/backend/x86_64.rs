@@ -12,7 +12,7 @@ mod solve_gfni256;
 mod solve_gfni512;
 
 use super::{Backend, portable};
-use crate::packed::{Coefficients, Rows};
+use crate::packed::{Coefficients, Operand};
 use std::arch::is_x86_feature_detected;
 
 /// A backend whose kernels are compiled for the listed features, and can be run where all of them were detected.
@@ -58,7 +58,7 @@ macro_rules! delegate {
             const NAME: &'static str = $label;
             const REGISTER: usize = $register;
 
-            fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+            fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
                 // SAFETY: holding the token proves that this processor has the instructions.
                 unsafe { $left_product(x, rows, out, stride) }
                 #[cfg(aioli_ct = "msan")]

@@ -1,7 +1,7 @@
 //! The public interface as its users meet it: traits, streaming, text of errors, threads, memory of the caller.
 
 use crate::random::Random;
-use aioli::backend::{Backend, Kind, Portable};
+use aioli::backend::{Backend, BackendKind, Portable};
 use aioli::params::ByteArray;
 use aioli::{
     Algorithm, Error, ExpandedSigningKey, ExpandedVerifyingKey, MessageDigest, MessageHasher, ParameterSet, Signature,
@@ -166,12 +166,12 @@ fn keys_come_back_from_their_bytes() {
 fn compact_and_expanded<P: ParameterSet>() {
     let key = key::<P>("agreement");
     let mut random = Random::new(format!("agreement, messages, {}", P::ALGORITHM));
-    let reference = hazmat::verifying_key(Kind::Portable, &key);
+    let reference = hazmat::verifying_key(BackendKind::Portable, &key);
     for round in 0..8 {
         let digest = MessageDigest::<P>::of(&random.bytes(round));
         let randomizer = random.bytes(P::SALT_BYTES);
-        let signature = hazmat::sign(Kind::Portable, &key, &digest, &randomizer).unwrap();
-        for kind in Kind::available() {
+        let signature = hazmat::sign(BackendKind::Portable, &key, &digest, &randomizer).unwrap();
+        for kind in BackendKind::available() {
             let public_key = hazmat::verifying_key(kind, &key);
             assert_eq!(public_key, reference, "{kind}");
             let expanded = hazmat::expand_signing_key(kind, &key);
@@ -197,7 +197,7 @@ fn memory_of_the_caller<P: ParameterSet>() {
     let randomizer = Random::new("in place").bytes(P::SALT_BYTES);
     let public_key = key.verifying_key();
     let deterministic = key.sign_deterministic(MESSAGE).unwrap();
-    let signature = hazmat::sign(Kind::Portable, &key, &digest, &randomizer).unwrap();
+    let signature = hazmat::sign(BackendKind::Portable, &key, &digest, &randomizer).unwrap();
     let other = MessageDigest::of(b"another");
 
     let minimum = min_window::<P>();
@@ -363,7 +363,7 @@ fn errors_say_what_was_expected_and_given() {
     let memory = Error::Memory { expected: 1234, given: 567 }.to_string();
     assert!(memory.contains("1234") && memory.contains("567"), "{memory}");
     for (name, error) in
-        [("set", "mayo4".parse::<Algorithm>().unwrap_err()), ("backend", "sse2".parse::<Kind>().unwrap_err())]
+        [("set", "mayo4".parse::<Algorithm>().unwrap_err()), ("backend", "sse2".parse::<BackendKind>().unwrap_err())]
     {
         assert!(error.to_string().contains(name), "{error}");
     }

@@ -2,7 +2,7 @@
 //! proposal between the rounds.)
 
 use crate::random::Random;
-use aioli::backend::Kind;
+use aioli::backend::BackendKind;
 use aioli::{MessageDigest, ParameterSet, Signature, SigningKey, hazmat, round2};
 use pq_mayo::MayoParameter;
 use signature::{Signer, Verifier};
@@ -16,7 +16,7 @@ fn agrees<P: ParameterSet, Q: MayoParameter>() {
         let seed = random.bytes(P::SECRET_KEY_BYTES);
         let key = SigningKey::<P>::try_from(&seed[..]).unwrap();
         let theirs = pq_mayo::KeyPair::<Q>::from_seed(&seed).unwrap();
-        for kind in Kind::available() {
+        for kind in BackendKind::available() {
             let public_key = hazmat::verifying_key(kind, &key);
             assert_eq!(public_key.as_ref(), theirs.verifying_key().as_ref(), "public key of {seed:02x?} on {kind}");
         }
@@ -38,7 +38,7 @@ fn both_ways<P: ParameterSet, Q: MayoParameter>(
     let digest = MessageDigest::of(message);
     let their_signature: pq_mayo::Signature<Q> = theirs.signing_key().try_sign(message).unwrap();
     let signature = Signature::try_from(their_signature.as_ref()).unwrap();
-    for kind in Kind::available() {
+    for kind in BackendKind::available() {
         let context = format!("{} on {kind}, message {message:02x?}", P::ALGORITHM);
         let public_key = hazmat::verifying_key(kind, key);
         assert_eq!(hazmat::verify(kind, &public_key, &digest, &signature), Ok(()), "{context}: {signature:02x?}");

@@ -1,8 +1,8 @@
 //! Input that is wrong: in length, in a bit, in its set, its round, its key or its message; and failing randomness.
 
 use crate::random::Random;
-use aioli::backend::{Backend, Kind, Portable};
-use aioli::packed::{Coefficients, Rows};
+use aioli::backend::{Backend, BackendKind, Portable};
+use aioli::packed::{Coefficients, Operand};
 use aioli::{Algorithm, Error, ExpandedVerifyingKey, MessageDigest, ParameterSet, Signature, SigningKey, VerifyingKey};
 use aioli::{any, hazmat, with_set};
 use signature::rand_core::{TryCryptoRng, TryRng};
@@ -40,8 +40,10 @@ fn wrong_lengths_are_named<P: ParameterSet>() {
 
     let (key, digest) = (key::<P>("lengths"), MessageDigest::of(MESSAGE));
     let expanded = key.expand();
-    check("randomizer", P::SALT_BYTES, &|bytes| hazmat::sign(Kind::best(), &key, &digest, bytes).err());
-    check("randomizer", P::SALT_BYTES, &|bytes| hazmat::sign_expanded(Kind::best(), &expanded, &digest, bytes).err());
+    check("randomizer", P::SALT_BYTES, &|bytes| hazmat::sign(BackendKind::best(), &key, &digest, bytes).err());
+    check("randomizer", P::SALT_BYTES, &|bytes| {
+        hazmat::sign_expanded(BackendKind::best(), &expanded, &digest, bytes).err()
+    });
     let (oil, p1_q) = (vec![0; P::V * P::O], vec![0; P::P_BYTES]);
     let parts = |oil: &[u8], p1_q: &[u8]| hazmat::expanded_signing_key_from_parts(&key, oil, p1_q).err();
     check("oil matrix", P::V * P::O, &|bytes| parts(bytes, &p1_q));
@@ -114,7 +116,7 @@ fn another_key_or_message_is_refused<P: ParameterSet>() {
             verdict
         });
         let verdict = public_key.verify_digest(&digest, signature);
-        Kind::available().for_each(|kind| assert_eq!(verdicts(kind), verdict, "{kind}"));
+        BackendKind::available().for_each(|kind| assert_eq!(verdicts(kind), verdict, "{kind}"));
         verdict
     };
     assert_eq!(verify(&key, MESSAGE, &signature), Ok(()));
@@ -247,7 +249,7 @@ struct NoLinearMap(Portable);
 impl Backend for NoLinearMap {
     const NAME: &'static str = "no linear map";
 
-    fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+    fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
         self.0.left_product(x, rows, out, stride);
     }
 
@@ -274,7 +276,7 @@ fn a_key_without_solutions_is_given_up<P: ParameterSet>() {
         assert_eq!(SYSTEMS.load(Ordering::Relaxed), tried, "samples tried of {samples}");
     }
     if !P::LINEAR {
-        for kind in Kind::available() {
+        for kind in BackendKind::available() {
             let result = hazmat::sign_expanded(kind, &expanded, &digest, &randomizer);
             assert_eq!(result, Err(Error::SamplesExhausted), "{} on {kind}", P::ALGORITHM);
         }

@@ -1,13 +1,13 @@
 //! Every operation on threads with little stack. Threads of 512 KiB are promised; 128 KiB is what is tried, so that
 //! growth shows before it hurts.
 
-use aioli::backend::Kind;
+use aioli::backend::BackendKind;
 use aioli::{Algorithm, MessageDigest, ParameterSet, SigningKey, hazmat, with_set};
 
 /// Bytes of stack; a release build keeps well below, an unoptimized one holds every temporary at once.
 const STACK: usize = if cfg!(debug_assertions) { 512 << 10 } else { 128 << 10 };
 
-fn every_operation<P: ParameterSet>(kind: Kind) {
+fn every_operation<P: ParameterSet>(kind: BackendKind) {
     let seed = vec![5; P::SECRET_KEY_BYTES];
     let key = SigningKey::<P>::try_from(&seed[..]).unwrap();
     let digest = MessageDigest::of(b"little stack");
@@ -25,7 +25,7 @@ fn every_operation<P: ParameterSet>(kind: Kind) {
 
 #[test]
 fn every_operation_runs_on_a_small_stack() {
-    for kind in Kind::available() {
+    for kind in BackendKind::available() {
         for algorithm in Algorithm::ALL {
             let thread = std::thread::Builder::new().name(format!("{algorithm} on {kind}")).stack_size(STACK);
             thread.spawn(move || with_set!(algorithm, P => every_operation::<P>(kind))).unwrap().join().unwrap();

@@ -3,8 +3,8 @@
 //! The scheme runs on a backend that records what its kernels are given and give back, so the values are those of the
 //! code that ships, on every backend. t is not among them: nothing is computed from it but y = t - W(v).
 
-use aioli::backend::{Backend, Kind, Portable};
-use aioli::packed::{Coefficients, Rows};
+use aioli::backend::{Backend, BackendKind, Portable};
+use aioli::packed::{Coefficients, Operand};
 use aioli::{Error, MessageDigest, ParameterSet, Signature, SigningKey, hazmat};
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
@@ -44,7 +44,7 @@ impl<P, B: Copy> Copy for Recorder<P, B> {}
 impl<P: ParameterSet, B: Backend> Backend for Recorder<P, B> {
     const NAME: &'static str = B::NAME;
 
-    fn left_product(self, x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+    fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
         let mb = P::M_BYTES;
         let columns = P::K + usize::from(P::LINEAR);
         let shape = (x.rows(), rows.count(), rows.row_bytes());
@@ -175,7 +175,7 @@ fn intermediate_values_are_those_of_the_specification_on_every_backend() {
         aioli::backend::Gfni512::detect().map(values_on),
     ];
     let backends = known.iter().flatten().count();
-    assert_eq!(backends, Kind::available().count(), "backends that this test does not know");
+    assert_eq!(backends, BackendKind::available().count(), "backends that this test does not know");
 }
 
 /// The message's first sample has no solution in round 3's MAYO_1, so the limit shows there at 1 and elsewhere at 0.

@@ -54,22 +54,22 @@ use super::vector::*;
 use crate::backend::{MAX_ROWS, portable};
 use crate::gf16;
 use crate::memory::wipe;
-use crate::packed::{Coefficients, Rows, has_rows};
+use crate::packed::{Coefficients, Operand, has_rows};
 use core::mem::MaybeUninit;
 
 /// See [`Backend::left_product`](crate::backend::Backend::left_product).
-pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+pub(super) fn left_product(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
     product::<false>(x, rows, out, stride);
 }
 
 /// The same, with three-way XORs.
 #[target_feature(enable = "sha3")]
-pub(super) fn left_product_sha3(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+pub(super) fn left_product_sha3(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
     product::<true>(x, rows, out, stride);
 }
 
 #[inline(always)]
-fn product<const SHA3: bool>(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+fn product<const SHA3: bool>(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
     assert!(x.rows() <= MAX_ROWS && x.columns() == rows.count(), "shape of a left product");
     // No m-vector is so short.
     if rows.row_bytes() < REGISTER || (1..REGISTER).contains(&rows.step()) || x.rows() == 0 {
@@ -96,7 +96,7 @@ fn product<const SHA3: bool>(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8]
 /// A left product.
 struct Product<'a> {
     x: Coefficients<'a>,
-    rows: Rows<'a>,
+    rows: Operand<'a>,
     stride: usize,
 }
 
@@ -397,7 +397,7 @@ fn split(row: Vector) -> Nibbles {
     Nibbles { low: and(row, splat(15)), high: shift_right::<4>(row) }
 }
 
-/// Rows of the operand in a group.
+/// Operand of the operand in a group.
 const fn group<const SHA3: bool>() -> usize {
     if SHA3 { 5 } else { 4 }
 }

@@ -8,10 +8,10 @@
 use super::MAX_ROWS;
 use crate::ct;
 use crate::memory::wipe;
-use crate::packed::{Coefficients, Rows};
+use crate::packed::{Coefficients, Operand};
 
 /// `out += X R`, whatever is secret.
-pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+pub(super) fn left_product(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
     let mut coefficients = [[0; TOGETHER]; MAX_ROWS];
     let mut forms = [[0; FORMS]; TOGETHER];
     let mut sums = [0; FORMS];
@@ -51,7 +51,7 @@ unsafe extern "C" {
 
 /// Bytes of a tile.
 const TILE: usize = 16;
-/// Rows of the operand that are summed by one call of the kernel.
+/// Operand of the operand that are summed by one call of the kernel.
 const TOGETHER: usize = 40;
 /// Linear forms.
 const FORMS: usize = 9;

@@ -5,13 +5,13 @@
 //! is a column of the result, for eight rows of X in a word, and one look-up multiplies and adds two elements for all of
 //! them. The sums stay in the window until all rows are in; then transpositions turn columns into rows.
 //!
-//! The window holds a number of columns' sums and what P has of two rows there. Rows are expanded again from where the
+//! The window holds a number of columns' sums and what P has of two rows there. Operand are expanded again from where the
 //! columns begin, as a counter allows, so the whole of P costs little more than once.
 
 use super::aes::Stream;
 use crate::gf16;
 use crate::memory::wipe;
-use crate::packed::{Coefficients, Rows};
+use crate::packed::{Coefficients, Operand};
 use crate::stream::StreamPart;
 use core::ops::Range;
 
@@ -38,7 +38,7 @@ pub(super) fn left_product_of_stream(
 }
 
 /// `out += X R` for public rows in memory; false if they are too few or too short for tables.
-pub(super) fn left_product_of_rows(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) -> bool {
+pub(super) fn left_product_of_rows(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) -> bool {
     if rows.count() < MIN_ROWS || rows.row_bytes() < MIN_WIDTH {
         return false;
     }
@@ -142,7 +142,7 @@ fn width(window: usize, words: usize) -> Option<usize> {
 
 /// Entries of a table: pairs of elements.
 const TABLE: usize = 256;
-/// Rows and columns below which the tables cost more than they save.
+/// Operand and columns below which the tables cost more than they save.
 const MIN_ROWS: usize = 4;
 const MIN_WIDTH: usize = 64;
 /// Words of memory for rows that are in memory themselves: 224 columns with entries of two words.

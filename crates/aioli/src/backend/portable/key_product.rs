@@ -7,11 +7,17 @@
 
 use super::slices::{self, FEW_SUMS, TILE};
 use super::tables::{self, TABLE, WIDE};
-use crate::packed::{Coefficients, Rows};
+use crate::packed::{Coefficients, Operand};
 
 /// See [`Backend::key_product`](crate::backend::Backend::key_product). For O of eight columns and P1 of at most [`WIDE`],
 /// so for MAYO_1.
-pub(super) fn key_product(oil: Coefficients<'_>, p1: Rows<'_>, p2: Rows<'_>, memory: &mut [u8], p3: &mut [u8]) -> bool {
+pub(super) fn key_product(
+    oil: Coefficients<'_>,
+    p1: Operand<'_>,
+    p2: Operand<'_>,
+    memory: &mut [u8],
+    p3: &mut [u8],
+) -> bool {
     let (width, count) = (p1.step(), p1.count());
     // Of shorter vectors, whose rows are filled up by more than half, there would not be enough memory.
     let fits = p1.is_public() && p2.is_public() && oil.rows() == 8 && (16..=VECTOR).contains(&width);
@@ -24,7 +30,7 @@ pub(super) fn key_product(oil: Coefficients<'_>, p1: Rows<'_>, p2: Rows<'_>, mem
     // Whole tiles.
     let row_bytes = p2.row_bytes().next_multiple_of(TILE);
     set_rows(oil, p1, p2, memory, row_bytes);
-    let q = Rows::full(&memory[..count * row_bytes], count, row_bytes);
+    let q = Operand::full(&memory[..count * row_bytes], count, row_bytes);
     let mut columns = [0; 8 * 8 * VECTOR];
     slices::left_product::<FEW_SUMS>(oil, q, &mut columns, row_bytes);
     add_vectors(&columns, row_bytes, width, p3);
@@ -34,7 +40,7 @@ pub(super) fn key_product(oil: Coefficients<'_>, p1: Rows<'_>, p2: Rows<'_>, mem
 
 /// Q in columns: `q` has rows of `row_bytes`.
 #[inline(never)]
-fn set_rows(oil: Coefficients<'_>, p1: Rows<'_>, p2: Rows<'_>, q: &mut [u8], row_bytes: usize) {
+fn set_rows(oil: Coefficients<'_>, p1: Operand<'_>, p2: Operand<'_>, q: &mut [u8], row_bytes: usize) {
     let width = p1.step();
     tables::columns_of_product::<u32, WIDE>(oil, p1, |sums, _| {
         for j in 0..p2.count() {

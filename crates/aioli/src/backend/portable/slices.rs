@@ -10,11 +10,11 @@
 use super::{Aligned, MAX_ROWS};
 use crate::ct;
 use crate::gf16;
-use crate::packed::{Coefficients, Rows};
+use crate::packed::{Coefficients, Operand};
 
 /// `out += X R` by bit slices, with memory for `SUMS` sums.
 #[inline(never)]
-pub(super) fn left_product<const SUMS: usize>(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+pub(super) fn left_product<const SUMS: usize>(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
     let mut sums = [Forms::ZERO; SUMS];
     let mut forms = [[Forms::ZERO; SHARED]; TILES];
     let mut bytes = [0; TILE];
@@ -185,5 +185,5 @@ const TILES: usize = 14;
 /// Sums of the tiles handled together, for all rows of X, and for up to eight.
 pub(super) const SUMS: usize = 7 * MAX_ROWS;
 pub(super) const FEW_SUMS: usize = 7 * 8;
-/// Rows of the operand that are added together.
+/// Operand of the operand that are added together.
 const SHARED: usize = 4;

@@ -13,13 +13,13 @@
 use super::Aligned;
 use crate::ct;
 use crate::gf16;
-use crate::packed::{Coefficients, Rows};
+use crate::packed::{Coefficients, Operand};
 use core::ops::Range;
 
 /// `out += X R` by tables.
 pub(super) fn left_product<E: Entry, const SPAN: usize>(
     x: Coefficients<'_>,
-    rows: Rows<'_>,
+    rows: Operand<'_>,
     out: &mut [u8],
     stride: usize,
 ) {
@@ -33,7 +33,7 @@ pub(super) fn left_product<E: Entry, const SPAN: usize>(
 #[inline(never)]
 pub(super) fn columns_of_product<E: Entry, const SPAN: usize>(
     x: Coefficients<'_>,
-    rows: Rows<'_>,
+    rows: Operand<'_>,
     mut use_sums: impl FnMut(&[[E; SPAN]; 2], Range<usize>),
 ) {
     // For the columns of low and those of high nibbles.

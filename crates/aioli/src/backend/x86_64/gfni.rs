@@ -1,18 +1,18 @@
 //! What both GFNI kernels share.
 
 use crate::backend::MAX_ROWS;
-use crate::packed::{Coefficients, Rows};
+use crate::packed::{Coefficients, Operand};
 
-/// Rows of R whose matrices are built at a time; enough for every row of every parameter set.
+/// Operand of R whose matrices are built at a time; enough for every row of every parameter set.
 pub(super) const CHUNK: usize = 160;
 
 /// Checks the shapes and calls `f` for at most [`CHUNK`] rows of R at a time.
 #[inline(always)]
 pub(super) fn in_chunks(
     x: Coefficients<'_>,
-    rows: Rows<'_>,
+    rows: Operand<'_>,
     out: &mut [u8],
-    mut f: impl FnMut(Coefficients<'_>, Rows<'_>, &mut [u8]),
+    mut f: impl FnMut(Coefficients<'_>, Operand<'_>, &mut [u8]),
 ) {
     assert!(x.rows() <= MAX_ROWS && x.columns() == rows.count(), "shape of a left product");
     if rows.count() <= CHUNK {
@@ -22,7 +22,7 @@ pub(super) fn in_chunks(
     for first in (0..rows.count()).step_by(CHUNK) {
         let end = rows.count().min(first + CHUNK);
         let bytes = &rows.bytes()[rows.offset(first)..rows.offset(end)];
-        let chunk = Rows::upper(bytes, end - first, rows.row_bytes() - first * step, step);
+        let chunk = Operand::upper(bytes, end - first, rows.row_bytes() - first * step, step);
         f(x.columns_in(first..end), chunk, &mut out[first * step..]);
     }
 }
@@ -53,7 +53,7 @@ pub(super) const ROW_MAPS: [u64; 4] = {
 #[cfg(test)]
 mod tests {
     use crate::backend::{Backend, Gfni256, Gfni512, Portable};
-    use crate::packed::{Coefficients, Rows};
+    use crate::packed::{Coefficients, Operand};
 
     /// Bytes without pattern, different for every `seed`.
     fn noise(length: usize, seed: usize) -> Vec<u8> {
@@ -70,8 +70,11 @@ mod tests {
         let elements: Vec<u8> = noise(count * (x_rows + gap), 1).iter().map(|byte| byte & 15).collect();
         let x = Coefficients::new(&elements, x_rows + gap, x_rows);
         let bytes = noise(count * row_bytes - step * (count * count.saturating_sub(1) / 2), 2);
-        let rows =
-            if count > 0 { Rows::upper(&bytes, count, row_bytes, step) } else { Rows::full(&bytes, count, row_bytes) };
+        let rows = if count > 0 {
+            Operand::upper(&bytes, count, row_bytes, step)
+        } else {
+            Operand::full(&bytes, count, row_bytes)
+        };
         let stride = row_bytes + gap;
         let mut wanted = noise(x_rows * stride - gap, 3);
         let mut got = wanted.clone();

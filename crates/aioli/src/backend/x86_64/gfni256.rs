@@ -8,14 +8,14 @@
 
 use super::gfni::{self, CHUNK};
 use crate::backend::{MAX_ROWS, portable};
-use crate::packed::{Coefficients, Rows, has_rows};
+use crate::packed::{Coefficients, Operand, has_rows};
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
-/// The left product, see the [module](self). Rows shorter than a register, which the scheme has none of, go to the
+/// The left product, see the [module](self). Operand shorter than a register, which the scheme has none of, go to the
 /// portable kernel.
 #[target_feature(enable = "avx2,gfni")]
-pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+pub(super) fn left_product(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
     gfni::in_chunks(x, rows, out, |x, rows, out| match x.rows().min(rows.count()) {
         0 => {}
         _ if rows.row_bytes() < TILE => portable::left_product(x, rows, out, stride),
@@ -26,7 +26,7 @@ pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], 
 /// The product tile by tile, and each tile for one group of pairs of rows of X after the other.
 #[inline(never)]
 #[target_feature(enable = "avx2,gfni")]
-fn product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+fn product(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
     let row_bytes = rows.row_bytes();
     assert!(has_rows(out, x.rows(), stride, row_bytes), "length of a left product");
     let mut matrices: Scratch = [const { MaybeUninit::uninit() }; CHUNK / 2 * WORDS + WORDS];
@@ -58,7 +58,7 @@ fn product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
 
 /// One tile of R: 32 bytes of every row.
 struct Tile<'a> {
-    rows: Rows<'a>,
+    rows: Operand<'a>,
     /// The byte of row 0 that the tile begins with.
     column: usize,
     /// How many of its bytes were in the tile before.

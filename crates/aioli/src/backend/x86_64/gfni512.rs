@@ -2,13 +2,13 @@
 #![allow(clippy::needless_range_loop, reason = "registers are named by their indices, and bounds are constants")]
 
 use super::gfni::{self, CHUNK};
-use crate::packed::{Coefficients, Rows, has_rows};
+use crate::packed::{Coefficients, Operand, has_rows};
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
 /// The left product, see the [module](self).
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
-pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+pub(super) fn left_product(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
     gfni::in_chunks(x, rows, out, |x, rows, out| match x.rows().div_ceil(2) {
         0 => {}
         1 => product::<1, 2>(x, rows, out, stride),
@@ -29,7 +29,7 @@ pub(super) fn left_product(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], 
 /// The product for `PAIRS` pairs of rows of X: tiles of `W` registers, then of one, and a last one with masks.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
-fn product<const PAIRS: usize, const W: usize>(x: Coefficients<'_>, rows: Rows<'_>, out: &mut [u8], stride: usize) {
+fn product<const PAIRS: usize, const W: usize>(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
     assert!(has_rows(out, x.rows(), stride, rows.row_bytes()), "length of a left product");
     let mut matrices: Scratch<PAIRS> = [const { MaybeUninit::uninit() }; CHUNK / 2 + OVERHANG];
     let matrices = build(x, &mut matrices);
@@ -76,7 +76,7 @@ fn product<const PAIRS: usize, const W: usize>(x: Coefficients<'_>, rows: Rows<'
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 unsafe fn tile<const PAIRS: usize, const W: usize, const EDGE: bool>(
     matrices: &[[u64; PAIRS]],
-    rows: Rows<'_>,
+    rows: Operand<'_>,
     column: usize,
     edge: u64,
     last: bool,
