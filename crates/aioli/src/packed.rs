@@ -324,7 +324,7 @@ mod tests {
         const MB: usize = Mayo2::M_BYTES;
         let from: Vec<u8> = (0..3 * 11 * MB).map(|at| (at / MB) as u8 + 1).collect();
         for to_rows in 1..=12 {
-            // Operand of five, the last one whole, or cut behind what is written.
+            // Rows of five, the last one whole, or cut behind what is written.
             for last in [5, 3] {
                 let mut to = vec![0; ((to_rows - 1) * 5 + last) * MB];
                 transpose::<Mayo2>((3, 11), (&from, 11), (&mut to, 5));

@@ -57,13 +57,13 @@ fn name_of<B: Backend>(_: B) -> &'static str {
 /// What a left product is called with, but for the contents.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
-    /// Operand of X.
+    /// Rows of X.
     rows: usize,
     /// How many elements lie before those of the first column, as after [`Coefficients::columns_in`].
     skipped: usize,
     /// Elements of X from one column to the next.
     x_stride: usize,
-    /// Operand of the operand, the length of its first one, and by how much each is shorter than the one before.
+    /// Rows of the operand, the length of its first one, and by how much each is shorter than the one before.
     count: usize,
     row_bytes: usize,
     step: usize,

@@ -397,7 +397,7 @@ fn split(row: Vector) -> Nibbles {
     Nibbles { low: and(row, splat(15)), high: shift_right::<4>(row) }
 }
 
-/// Operand of the operand in a group.
+/// Rows of the operand in a group.
 const fn group<const SHA3: bool>() -> usize {
     if SHA3 { 5 } else { 4 }
 }

@@ -1,7 +1,7 @@
 //! Solving with NEON: the elimination by columns of [`solve`](crate::solve), two columns and two pivots at a time.
 //!
 //! **Layout.** Two columns share their registers, so that a byte is a row of both and the pivot row is a byte, never
-//! half of one. Operand are permuted, which changes nothing: the even ones come first.
+//! half of one. Rows are permuted, which changes nothing: the even ones come first.
 //!
 //! ```text
 //! column c       c1 c0 | c3 c2 | ..          sli c, d, #4     d0 c0 | d2 c2 | ..     even rows of both

@@ -51,7 +51,7 @@ unsafe extern "C" {
 
 /// Bytes of a tile.
 const TILE: usize = 16;
-/// Operand of the operand that are summed by one call of the kernel.
+/// Rows of the operand that are summed by one call of the kernel.
 const TOGETHER: usize = 40;
 /// Linear forms.
 const FORMS: usize = 9;

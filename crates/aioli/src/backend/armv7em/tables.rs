@@ -5,7 +5,7 @@
 //! is a column of the result, for eight rows of X in a word, and one look-up multiplies and adds two elements for all of
 //! them. The sums stay in the window until all rows are in; then transpositions turn columns into rows.
 //!
-//! The window holds a number of columns' sums and what P has of two rows there. Operand are expanded again from where the
+//! The window holds a number of columns' sums and what P has of two rows there. Rows are expanded again from where the
 //! columns begin, as a counter allows, so the whole of P costs little more than once.
 
 use super::aes::Stream;
@@ -142,7 +142,7 @@ fn width(window: usize, words: usize) -> Option<usize> {
 
 /// Entries of a table: pairs of elements.
 const TABLE: usize = 256;
-/// Operand and columns below which the tables cost more than they save.
+/// Rows and columns below which the tables cost more than they save.
 const MIN_ROWS: usize = 4;
 const MIN_WIDTH: usize = 64;
 /// Words of memory for rows that are in memory themselves: 224 columns with entries of two words.

@@ -185,5 +185,5 @@ const TILES: usize = 14;
 /// Sums of the tiles handled together, for all rows of X, and for up to eight.
 pub(super) const SUMS: usize = 7 * MAX_ROWS;
 pub(super) const FEW_SUMS: usize = 7 * 8;
-/// Operand of the operand that are added together.
+/// Rows of the operand that are added together.
 const SHARED: usize = 4;

@@ -110,7 +110,7 @@ impl Tile<'_> {
         };
         let tables = tables.as_chunks::<PAIRS>().0;
         assert!(self.column + W * TILE <= row_bytes && self.first + tables.len() <= rows.count(), "shape of a tile");
-        // Operand that begin at or left of the tile, rows that begin within it.
+        // Rows that begin at or left of the tile, rows that begin within it.
         let begun = self.column.checked_div(step).map_or(rows.count(), |row| row + 1).saturating_sub(self.first);
         let (whole, cut) = tables.split_at(begun.min(tables.len()));
         let mut at =
@@ -283,7 +283,7 @@ const TILE: usize = 32;
 const GROUP: usize = 6;
 const MAX_PAIRS: usize = MAX_ROWS / 2;
 const _: () = assert!(MAX_ROWS.is_multiple_of(2) && MAX_PAIRS <= 2 * GROUP);
-/// Operand of the operand whose tables are in memory at a time, 15 KiB of them at most.
+/// Rows of the operand whose tables are in memory at a time, 15 KiB of them at most.
 const BLOCK: usize = 80;
 /// For each element e, where its bits 0 and 1 times a pair stand among the multiples; the high bit stands for zero.
 const SPREAD_LOW: [u8; 16] = spread(0, [0x80, 0, 1, 5]);

@@ -3,7 +3,7 @@
 use crate::backend::MAX_ROWS;
 use crate::packed::{Coefficients, Operand};
 
-/// Operand of R whose matrices are built at a time; enough for every row of every parameter set.
+/// Rows of R whose matrices are built at a time; enough for every row of every parameter set.
 pub(super) const CHUNK: usize = 160;
 
 /// Checks the shapes and calls `f` for at most [`CHUNK`] rows of R at a time.

@@ -12,7 +12,7 @@ use crate::packed::{Coefficients, Operand, has_rows};
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
-/// The left product, see the [module](self). Operand shorter than a register, which the scheme has none of, go to the
+/// The left product, see the [module](self). Rows shorter than a register, which the scheme has none of, go to the
 /// portable kernel.
 #[target_feature(enable = "avx2,gfni")]
 pub(super) fn left_product(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {

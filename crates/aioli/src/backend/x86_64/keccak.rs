@@ -79,7 +79,7 @@ macro_rules! rho_pi {
 
 /// Keccak-f\[1600\] of four states (FIPS 202, section 3.2).
 ///
-/// Operand of five words, as longer loops would not be unrolled and the state would go through memory.
+/// Rows of five words, as longer loops would not be unrolled and the state would go through memory.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512vl")]
 fn permute(state: &mut [[u64; LANES]; WORDS]) {
