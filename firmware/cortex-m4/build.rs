@@ -2,7 +2,7 @@
 //! each set, made on this machine and compared with its official digest.
 
 use aioli::Algorithm;
-use aioli::backend::BackendKind;
+use aioli::backend::DetectedBackend;
 use aioli_kat::{official, records};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -24,7 +24,7 @@ fn main() {
 
     let mut source = String::from("pub(crate) const KNOWN: [Known; 8] = [\n");
     for algorithm in Algorithm::ALL {
-        let record = records(algorithm, BackendKind::best()).next().expect("a file has records").expect("a record");
+        let record = records(algorithm, DetectedBackend::best()).next().expect("a file has records").expect("a record");
         let digest: String = Sha256::digest(record.text(0)).iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(digest, official(algorithm).first_record, "first record of {algorithm}");
         writeln!(

@@ -2,7 +2,7 @@
 
 use crate::keys::PassphraseSource;
 use aioli::Algorithm;
-use aioli::backend::BackendKind;
+use aioli::backend::{BackendKind, DetectedBackend};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ pub(crate) struct Cli {
 /// The parser, with what it can only know at run time: the backends of this machine.
 pub(crate) fn command() -> clap::Command {
     let backends: Vec<_> = BackendKind::available().map(BackendKind::name).collect();
-    let best = BackendKind::best();
+    let best = DetectedBackend::best();
     let version =
         format!("{}\nbackends on this machine: {} (in use: {best})", env!("CARGO_PKG_VERSION"), backends.join(", "));
     Cli::command().long_version(version)
@@ -258,12 +258,8 @@ pub(crate) struct Backend {
 
 impl Backend {
     /// The backend, if this machine can run it.
-    pub(crate) fn kind(&self) -> Result<BackendKind, aioli::Error> {
-        match self.backend {
-            None => Ok(BackendKind::best()),
-            Some(kind) if kind.is_available() => Ok(kind),
-            Some(kind) => Err(aioli::Error::UnavailableBackend(kind)),
-        }
+    pub(crate) fn detect(&self) -> Result<DetectedBackend, aioli::Error> {
+        self.backend.map_or_else(|| Ok(DetectedBackend::best()), BackendKind::detect)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::clock;
 use crate::envelope::round_number;
-use aioli::backend::BackendKind;
+use aioli::backend::DetectedBackend;
 use aioli::{
     Algorithm, ExpandedSigningKey, ExpandedVerifyingKey, MessageDigest, ParameterSet, Signature, SigningKey,
     VerifyingKey, hazmat,
@@ -36,13 +36,13 @@ pub(crate) struct Measurement {
 /// Measures every operation of a set, interleaved, `time` for each; with a pool, batches on all its threads.
 pub(crate) fn measure(
     set: Algorithm,
-    kind: BackendKind,
+    backend: DetectedBackend,
     time: Duration,
     pool: Option<&rayon::ThreadPool>,
 ) -> Result<Vec<Measurement>, aioli::Error> {
     aioli::with_set!(set, P => {
-        let fixture = Fixture::<P>::new(kind)?;
-        Ok(sample(set, kind, fixture.operations(), time, pool))
+        let fixture = Fixture::<P>::new(backend)?;
+        Ok(sample(set, backend, fixture.operations(), time, pool))
     })
 }
 
@@ -50,7 +50,7 @@ type Operation<'a> = (&'static str, Box<dyn Fn(u64) + Sync + 'a>);
 
 /// What the operations work on.
 struct Fixture<P: ParameterSet> {
-    kind: BackendKind,
+    backend: DetectedBackend,
     key: SigningKey<P>,
     public_key: VerifyingKey<P>,
     expanded_key: ExpandedSigningKey<P>,
@@ -60,39 +60,39 @@ struct Fixture<P: ParameterSet> {
 }
 
 impl<P: ParameterSet> Fixture<P> {
-    fn new(kind: BackendKind) -> Result<Self, aioli::Error> {
+    fn new(backend: DetectedBackend) -> Result<Self, aioli::Error> {
         let key = SigningKey::generate()?;
-        let public_key = hazmat::verifying_key(kind, &key);
+        let public_key = hazmat::verifying_key(backend, &key);
         let digest = MessageDigest::of(&[0; 32]);
         let fixture = Self {
-            kind,
-            expanded_key: hazmat::expand_signing_key(kind, &key),
-            expanded_public_key: hazmat::expand_verifying_key(kind, &public_key),
-            signature: hazmat::sign(kind, &key, &digest, &randomizer::<P>(0))?,
+            backend,
+            expanded_key: hazmat::expand_signing_key(backend, &key),
+            expanded_public_key: hazmat::expand_verifying_key(backend, &public_key),
+            signature: hazmat::sign(backend, &key, &digest, &randomizer::<P>(0))?,
             key,
             public_key,
             digest,
         };
         // What is timed works.
-        hazmat::verify(kind, &fixture.public_key, &digest, &fixture.signature)?;
+        hazmat::verify(backend, &fixture.public_key, &digest, &fixture.signature)?;
         Ok(fixture)
     }
 
     /// The operations; each takes a number that differs from call to call and stands for fresh randomness.
     fn operations(&self) -> Vec<Operation<'_>> {
-        let Self { kind, key, public_key, expanded_key, expanded_public_key, digest, signature } = self;
-        let kind = *kind;
+        let Self { backend, key, public_key, expanded_key, expanded_public_key, digest, signature } = self;
+        let backend = *backend;
         vec![
-            operation("keygen", move |_| hazmat::verifying_key(kind, black_box(key))),
-            operation("expand_sk", move |_| hazmat::expand_signing_key(kind, black_box(key))),
-            operation("expand_pk", move |_| hazmat::expand_verifying_key(kind, black_box(public_key))),
-            operation("sign", move |i| hazmat::sign(kind, black_box(key), digest, &randomizer::<P>(i))),
-            operation("verify", move |_| hazmat::verify(kind, black_box(public_key), digest, signature)),
+            operation("keygen", move |_| hazmat::verifying_key(backend, black_box(key))),
+            operation("expand_sk", move |_| hazmat::expand_signing_key(backend, black_box(key))),
+            operation("expand_pk", move |_| hazmat::expand_verifying_key(backend, black_box(public_key))),
+            operation("sign", move |i| hazmat::sign(backend, black_box(key), digest, &randomizer::<P>(i))),
+            operation("verify", move |_| hazmat::verify(backend, black_box(public_key), digest, signature)),
             operation("sign_expanded", move |i| {
-                hazmat::sign_expanded(kind, black_box(expanded_key), digest, &randomizer::<P>(i))
+                hazmat::sign_expanded(backend, black_box(expanded_key), digest, &randomizer::<P>(i))
             }),
             operation("verify_expanded", move |_| {
-                hazmat::verify_expanded(kind, black_box(expanded_public_key), digest, signature)
+                hazmat::verify_expanded(backend, black_box(expanded_public_key), digest, signature)
             }),
         ]
     }
@@ -110,7 +110,7 @@ fn randomizer<P: ParameterSet>(i: u64) -> Vec<u8> {
 
 fn sample(
     set: Algorithm,
-    kind: BackendKind,
+    backend: DetectedBackend,
     operations: Vec<Operation<'_>>,
     time: Duration,
     pool: Option<&rayon::ThreadPool>,
@@ -145,7 +145,7 @@ fn sample(
         }
     }
     let results = operations.iter().zip(samples);
-    results.map(|((operation, _), samples)| summary(set, kind.name(), operation, samples, threads)).collect()
+    results.map(|((operation, _), samples)| summary(set, backend.kind().name(), operation, samples, threads)).collect()
 }
 
 /// What the samples of an operation, each of nanoseconds and cycles, come to.

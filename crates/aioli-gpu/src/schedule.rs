@@ -1,7 +1,7 @@
 //! Splitting batches between GPU and processor, by the rates at which they are seen to work.
 
 use crate::{Error, Gpu, Signing, Verification};
-use aioli::backend::BackendKind;
+use aioli::backend::DetectedBackend;
 use aioli::{ExpandedVerifyingKey, ParameterSet, Signature, SigningKey, VerifyingKey, hazmat};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -158,7 +158,7 @@ pub struct Processor;
 
 impl<P: ParameterSet> Worker<SigningKey<P>, VerifyingKey<P>> for Processor {
     fn work(&self, keys: &[SigningKey<P>]) -> Result<Vec<VerifyingKey<P>>, Error> {
-        Ok(keys.par_iter().map(|key| hazmat::verifying_key(BackendKind::best(), key)).collect())
+        Ok(keys.par_iter().map(|key| hazmat::verifying_key(DetectedBackend::best(), key)).collect())
     }
 }
 

@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
-use aioli::backend::BackendKind;
+use aioli::backend::DetectedBackend;
 use aioli::{Algorithm, Error, MessageDigest, ParameterSet, Round, Signature, SigningKey, VerifyingKey, hazmat};
 use sha2::{Digest, Sha256};
 
@@ -50,17 +50,17 @@ impl Record {
 /// expanded keys.
 ///
 /// The items are errors where signing or verifying failed, or where expanded keys gave another result.
-pub fn records(algorithm: Algorithm, kind: BackendKind) -> impl Iterator<Item = Result<Record, Error>> {
+pub fn records(algorithm: Algorithm, backend: DetectedBackend) -> impl Iterator<Item = Result<Record, Error>> {
     let mut seeds = Drbg::new(&core::array::from_fn(|i| i as u8));
     (0..RECORDS).map(move |i| {
         let (mut seed, mut message) = ([0; 48], vec![0; 33 * (i + 1)]);
         seeds.fill(&mut seed);
         seeds.fill(&mut message);
-        aioli::with_set!(algorithm, P => record::<P>(kind, seed, message))
+        aioli::with_set!(algorithm, P => record::<P>(backend, seed, message))
     })
 }
 
-fn record<P: ParameterSet>(kind: BackendKind, seed: [u8; 48], message: Vec<u8>) -> Result<Record, Error> {
+fn record<P: ParameterSet>(backend: DetectedBackend, seed: [u8; 48], message: Vec<u8>) -> Result<Record, Error> {
     let mut random = Drbg::new(&seed);
     let mut secret_key = vec![0; P::SECRET_KEY_BYTES];
     random.fill(&mut secret_key);
@@ -68,15 +68,15 @@ fn record<P: ParameterSet>(kind: BackendKind, seed: [u8; 48], message: Vec<u8>) 
     random.fill(&mut randomizer);
 
     let key = SigningKey::<P>::try_from(&secret_key[..])?;
-    let public_key: VerifyingKey<P> = hazmat::verifying_key(kind, &key);
+    let public_key: VerifyingKey<P> = hazmat::verifying_key(backend, &key);
     let digest = MessageDigest::of(&message);
-    let signature: Signature<P> = hazmat::sign(kind, &key, &digest, &randomizer)?;
-    hazmat::verify(kind, &public_key, &digest, &signature)?;
-    let expanded = hazmat::expand_signing_key(kind, &key);
-    if hazmat::sign_expanded(kind, &expanded, &digest, &randomizer)? != signature {
+    let signature: Signature<P> = hazmat::sign(backend, &key, &digest, &randomizer)?;
+    hazmat::verify(backend, &public_key, &digest, &signature)?;
+    let expanded = hazmat::expand_signing_key(backend, &key);
+    if hazmat::sign_expanded(backend, &expanded, &digest, &randomizer)? != signature {
         return Err(Error::InvalidSignature);
     }
-    hazmat::verify_expanded(kind, &hazmat::expand_verifying_key(kind, &public_key), &digest, &signature)?;
+    hazmat::verify_expanded(backend, &hazmat::expand_verifying_key(backend, &public_key), &digest, &signature)?;
     Ok(Record {
         seed,
         message,
@@ -116,7 +116,7 @@ pub struct Digests {
 /// As [`records`]; and those of `write`.
 pub fn regenerate<E: From<Error>>(
     algorithm: Algorithm,
-    kind: BackendKind,
+    backend: DetectedBackend,
     mut write: impl FnMut(&str) -> Result<(), E>,
 ) -> Result<Digests, E> {
     let (mut file, mut first_record) = (Sha256::new(), String::new());
@@ -125,7 +125,7 @@ pub fn regenerate<E: From<Error>>(
         write(text)
     };
     put(&heading(algorithm))?;
-    for (i, record) in records(algorithm, kind).enumerate() {
+    for (i, record) in records(algorithm, backend).enumerate() {
         let text = record?.text(i);
         if i == 0 {
             first_record = hex::encode(Sha256::digest(&text));

@@ -16,7 +16,7 @@ use crate::random::Random;
 use crate::record::{self, Label};
 use crate::samples::Samples;
 use crate::show::{self, Block, Table, significant};
-use aioli::backend::BackendKind;
+use aioli::backend::{BackendKind, DetectedBackend};
 use aioli::params::ParameterSet;
 use aioli::{Algorithm, with_set};
 use anyhow::{Context, Result, ensure};
@@ -106,7 +106,7 @@ pub(crate) fn measure(run: &Run<'_>) -> Result<Credibility> {
             skipped.push(format!("{} of {:?}: stopped", algorithm.set_name(), algorithm.round()));
             continue;
         }
-        let scheme = peers::aioli::scheme(algorithm, BackendKind::best());
+        let scheme = peers::aioli::scheme(algorithm, DetectedBackend::best());
         let limits = limits_of_mayo(algorithm, run)?;
         measurements.push(judge(&*scheme, plan, run, &limits)?);
     }
@@ -144,7 +144,7 @@ fn judge(scheme: &dyn peers::Scheme, plan: Plan, run: &Run<'_>, limits: &Limits)
 /// could on any x86-64; and it should not take twice as long as the slowest published vector code.
 fn limits_of_mayo(algorithm: Algorithm, run: &Run<'_>) -> Result<Limits> {
     let bytes = with_set!(algorithm, P => P::P_BYTES);
-    let mut operations = peers::aioli::scheme(algorithm, BackendKind::best()).operations()?;
+    let mut operations = peers::aioli::scheme(algorithm, DetectedBackend::best()).operations()?;
     let expand =
         operations.iter_mut().find(|operation| operation.name == "expand_p").context("a key stream to time")?;
     run.begin("credibility, key stream, trial", Plan::QUICK.trials);
@@ -152,7 +152,7 @@ fn limits_of_mayo(algorithm: Algorithm, run: &Run<'_>) -> Result<Limits> {
     run.finish();
     let of_set = |table: &crate::published::Cycles| table.sets.get(algorithm.set_name()).map(|figures| figures[2]);
     let slow = Published::get().cycles.iter().filter(|table| {
-        let code = if BackendKind::best() == BackendKind::Portable { "portable" } else { "avx2" };
+        let code = if DetectedBackend::best().kind() == BackendKind::Portable { "portable" } else { "avx2" };
         table.kind == code && table.ghz.is_some() && !table.is_suspect(algorithm.set_name(), OPERATIONS[2])
     });
     let slowest = slow.filter_map(|table| Some((of_set(table)? as f64, table.ghz?)));
@@ -306,14 +306,14 @@ mod tests {
         let stop = AtomicBool::new(false);
         let limits = limits_of_mayo(Algorithm::Mayo5Round2, &Run::new(true, &stop)).unwrap();
         // Not the misprint of Skylake: twice Haswell's 1,488,808 with vectors, or Haswell's 2,400,637 without.
-        let slowest = if BackendKind::best() == BackendKind::Portable { 2_400_637.0 } else { 1_488_808.0 };
+        let slowest = if DetectedBackend::best().kind() == BackendKind::Portable { 2_400_637.0 } else { 1_488_808.0 };
         assert_eq!(limits.cycles.1, 2.0 * slowest);
         assert!(limits.fastest_ns > 0.0);
     }
 
     /// A section with one set, and a coefficient of variation that is too high.
     fn measure_planted(stop: &AtomicBool) -> Credibility {
-        let scheme = peers::aioli::scheme(Algorithm::Mayo1, BackendKind::best());
+        let scheme = peers::aioli::scheme(Algorithm::Mayo1, DetectedBackend::best());
         let limits = Limits::of_falcon(&Published::get().falcon_red_flags);
         let plan = Plan { warm_ups: 1, trials: 3, operations: 2 };
         let mut judged = judge(&*scheme, plan, &Run::new(true, stop), &limits).unwrap();

@@ -15,7 +15,7 @@ use crate::samples::Samples;
 use crate::show::{Block, Table, significant};
 use crate::study::{self, Study, label};
 use crate::techniques::Technique;
-use aioli::backend::{Backend, BackendKind, Portable};
+use aioli::backend::{Backend, DetectedBackend, Portable};
 use aioli::packed::{Coefficients, Operand};
 use aioli::params::ParameterSet;
 use aioli::{Algorithm, with_set};
@@ -88,7 +88,7 @@ pub(crate) fn measure(run: &Run<'_>, algorithms: &[Algorithm]) -> Result<Kernels
             cells.extend(operations.into_iter().map(|operation| Cell::new(label.clone(), operation)));
         }
         let aes = with_set!(algorithm, P => key_stream::<P>()?);
-        cells.push(Cell::new(label(algorithm, Technique::library(BackendKind::best())), aes));
+        cells.push(Cell::new(label(algorithm, Technique::library(DetectedBackend::best().kind())), aes));
     }
     let rounds = study::rounds(run, ROUNDS, QUICK_ROUNDS);
     run.begin("kernels, round", rounds);
@@ -131,7 +131,7 @@ fn operations<P: ParameterSet>(technique: Technique) -> Result<Vec<Operation>> {
             let product = Product::<P> { p1: Rc::clone(&p1), elements, rows, set: PhantomData };
             let mut out = vec![0; rows * P::V * P::M_BYTES];
             let mut expected = out.clone();
-            product.add_to(Portable::detect(), &mut expected);
+            product.add_to(Portable::new(), &mut expected);
             product.add_to(token, &mut out);
             ensure!(out == expected, "{technique}: its product with P1 of {} is wrong", P::ALGORITHM);
             Ok(Operation::new(name, move || {
@@ -144,7 +144,7 @@ fn operations<P: ParameterSet>(technique: Technique) -> Result<Vec<Operation>> {
 }
 
 fn key_stream<P: ParameterSet>() -> Result<Operation> {
-    let (token, key) = (Technique::library(BackendKind::best()).token()?, Random::bytes());
+    let (token, key) = (Technique::library(DetectedBackend::best().kind()).token()?, Random::bytes());
     let mut out = vec![0; P::P_BYTES];
     Ok(Operation::new(AES, move || {
         token.aes128_ctr(&key, &[0; 16], 0, &mut out);

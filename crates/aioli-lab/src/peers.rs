@@ -19,9 +19,9 @@ use crate::measure::{self, Cell, Operation};
 use crate::part::Run;
 use crate::record::{self, Label, Machine, Measurement, Record};
 use crate::samples::Samples;
-use ::aioli::backend::BackendKind;
+use ::aioli::backend::{BackendKind, DetectedBackend};
 use ::aioli::{Algorithm, Error, Round};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -133,12 +133,9 @@ pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
 /// If an implementation is not correct, and if an option asks for what is not there.
 pub(crate) fn measure(options: &Options, run: &Run<'_>) -> Result<Record> {
     let backends = match &options.backends[..] {
-        [] => BackendKind::available().collect(),
-        chosen => chosen.to_vec(),
+        [] => DetectedBackend::all().collect(),
+        chosen => chosen.iter().map(|kind| kind.detect()).collect::<Result<Vec<_>, Error>>()?,
     };
-    if let Some(&missing) = backends.iter().find(|kind| !kind.is_available()) {
-        bail!(Error::UnavailableBackend(missing));
-    }
     let algorithms: Vec<Algorithm> = Algorithm::ALL
         .into_iter()
         .filter(|set| options.sets.is_empty() || options.sets.contains(&set.set_name()))
@@ -153,9 +150,9 @@ pub(crate) fn measure(options: &Options, run: &Run<'_>) -> Result<Record> {
     let mut cells = Vec::new();
     run.begin("peers, set checked", algorithms.len());
     for (done, &algorithm) in algorithms.iter().enumerate() {
-        let ours: Vec<_> = backends.iter().map(|&kind| aioli::scheme(algorithm, kind)).collect();
-        for &kind in &backends {
-            known_answer(algorithm, kind)?;
+        let ours: Vec<_> = backends.iter().map(|&backend| aioli::scheme(algorithm, backend)).collect();
+        for &backend in &backends {
+            known_answer(algorithm, backend)?;
         }
         let peers = peers_of(algorithm)?;
         for scheme in ours.iter().chain(&peers) {
@@ -207,7 +204,7 @@ pub(crate) fn brief(stop: &AtomicBool) -> Result<Record> {
     let options = Options {
         sets: vec![Algorithm::Mayo1.set_name()],
         round: Some(3),
-        backends: vec![BackendKind::best()],
+        backends: vec![DetectedBackend::best().kind()],
         ..Options::default()
     };
     measure(&options, &Run::new(true, stop))
@@ -244,7 +241,7 @@ pub(crate) fn inspected() -> Result<Vec<Box<dyn Scheme>>> {
     let mut schemes = others::inspected();
     #[cfg(feature = "peers")]
     schemes.extend(liboqs::inspected()?);
-    schemes.extend(Algorithm::ALL.into_iter().map(|algorithm| aioli::scheme(algorithm, BackendKind::best())));
+    schemes.extend(Algorithm::ALL.into_iter().map(|algorithm| aioli::scheme(algorithm, DetectedBackend::best())));
     Ok(schemes)
 }
 
@@ -272,21 +269,21 @@ fn add_cells(cells: &mut Vec<Cell<Label>>, scheme: &dyn Scheme) -> Result<()> {
 
 fn add_throughput(cells: &mut Vec<Cell<Label>>, algorithm: Algorithm) -> Result<()> {
     // `aioli::batch` always runs on the fastest backend.
-    let label = aioli::scheme(algorithm, BackendKind::best()).label();
+    let label = aioli::scheme(algorithm, DetectedBackend::best()).label();
     let operations = throughput::operations(algorithm)?;
     cells.extend(operations.into_iter().map(|operation| Cell::new(label.clone(), operation)));
     Ok(())
 }
 
 /// The first record of the official file, on one backend.
-fn known_answer(algorithm: Algorithm, kind: BackendKind) -> Result<()> {
-    let record = aioli_kat::records(algorithm, kind)
+fn known_answer(algorithm: Algorithm, backend: DetectedBackend) -> Result<()> {
+    let record = aioli_kat::records(algorithm, backend)
         .next()
         .expect("there are records")
-        .with_context(|| format!("known answer of {algorithm} on {kind}"))?;
+        .with_context(|| format!("known answer of {algorithm} on {backend}"))?;
     let digest = hex::encode(Sha256::digest(record.text(0)));
     let official = aioli_kat::official(algorithm).first_record;
-    ensure!(digest == official, "{algorithm} on {kind} gives {digest} as its first known answer, not {official}");
+    ensure!(digest == official, "{algorithm} on {backend} gives {digest} as its first known answer, not {official}");
     Ok(())
 }
 
@@ -411,19 +408,19 @@ mod tests {
     }
 
     fn ours() -> Box<dyn Scheme> {
-        aioli::scheme(Algorithm::Mayo2Round2, BackendKind::Portable)
+        aioli::scheme(Algorithm::Mayo2Round2, BackendKind::Portable.detect().unwrap())
     }
 
     #[test]
     fn the_gate_lets_the_correct_pass() {
         agree(&*ours(), &*ours()).unwrap();
         for peer in peers_of(Algorithm::Mayo1Round2).unwrap() {
-            agree(&*aioli::scheme(Algorithm::Mayo1Round2, BackendKind::best()), &*peer).unwrap();
+            agree(&*aioli::scheme(Algorithm::Mayo1Round2, DetectedBackend::best()), &*peer).unwrap();
         }
         for scheme in for_scale().unwrap() {
             agree(&*scheme, &*scheme).unwrap();
         }
-        known_answer(Algorithm::Mayo2, BackendKind::best()).unwrap();
+        known_answer(Algorithm::Mayo2, DetectedBackend::best()).unwrap();
     }
 
     #[test]

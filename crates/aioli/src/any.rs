@@ -3,10 +3,9 @@
 //! For commands, files and bindings. Each value knows its [`Algorithm`]; using values of different sets or rounds
 //! together gives [`Error::AlgorithmMismatch`].
 
-use crate::algorithm::{Algorithm, with_set};
-use crate::backend::BackendKind;
-use crate::params::ParameterSet;
-use crate::{Error, hazmat};
+use crate::Error;
+use crate::algorithm::Algorithm;
+use crate::params::{ParameterSet, with_set};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use zeroize::Zeroizing;
@@ -233,7 +232,7 @@ impl<P: ParameterSet> TryFrom<&[u8]> for crate::MessageDigest<P> {
     type Error = Error;
 
     fn try_from(bytes: &[u8]) -> Result<Self, Error> {
-        hazmat::message_digest(bytes)
+        crate::hazmat::message_digest(bytes)
     }
 }
 
@@ -263,10 +262,7 @@ impl ExpandedSigningKey {
     /// [`Error::AlgorithmMismatch`], [`Error::Randomness`], [`Error::SamplesExhausted`].
     #[cfg(feature = "getrandom")]
     pub fn sign_digest(&self, digest: &MessageDigest) -> Result<Signature, Error> {
-        let mut randomizer = [0; 64];
-        let randomizer = &mut randomizer[..with_set!(self.algorithm(), P => P::SALT_BYTES)];
-        getrandom::fill(randomizer).map_err(|_| Error::Randomness)?;
-        self.0.sign(digest, randomizer)
+        self.0.sign(digest)
     }
 }
 
@@ -300,8 +296,8 @@ impl ExpandedVerifyingKey {
 
 trait Signing: Send + Sync {
     fn algorithm(&self) -> Algorithm;
-    #[cfg_attr(not(feature = "getrandom"), expect(dead_code, reason = "signing through `any` is hedged"))]
-    fn sign(&self, digest: &MessageDigest, randomizer: &[u8]) -> Result<Signature, Error>;
+    #[cfg(feature = "getrandom")]
+    fn sign(&self, digest: &MessageDigest) -> Result<Signature, Error>;
 }
 
 impl<P: ParameterSet> Signing for crate::ExpandedSigningKey<P> {
@@ -309,8 +305,9 @@ impl<P: ParameterSet> Signing for crate::ExpandedSigningKey<P> {
         P::ALGORITHM
     }
 
-    fn sign(&self, digest: &MessageDigest, randomizer: &[u8]) -> Result<Signature, Error> {
-        Ok(hazmat::sign_expanded(BackendKind::best(), self, &digest.typed()?, randomizer)?.into())
+    #[cfg(feature = "getrandom")]
+    fn sign(&self, digest: &MessageDigest) -> Result<Signature, Error> {
+        Ok(self.sign_digest(&digest.typed()?)?.into())
     }
 }
 

@@ -1,6 +1,10 @@
 //! What can go wrong.
 
+#[cfg(feature = "pkcs8")]
+pub(crate) mod format;
+
 use crate::algorithm::Algorithm;
+use crate::backend::kind::BackendKind;
 
 /// An operation failed; each variant says what was wrong and what was expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +41,7 @@ pub enum Error {
         what: &'static str,
     },
     /// This machine cannot run the requested backend.
-    UnavailableBackend(crate::backend::BackendKind),
+    UnavailableBackend(BackendKind),
     /// The caller gave less working memory than an operation needs.
     Memory {
         /// The bytes that it needs.
@@ -47,7 +51,7 @@ pub enum Error {
     },
     /// A key file was not understood.
     #[cfg(feature = "pkcs8")]
-    KeyFormat(crate::pkcs8::FormatError),
+    KeyFormat(format::FormatError),
 }
 
 impl core::fmt::Display for Error {

@@ -4,16 +4,13 @@
 //! its memory (120 to 850 kB) where one key serves many operations.
 
 use crate::Error;
-use crate::backend::{Backend, BackendKind};
-use crate::hazmat;
-use crate::keygen;
+use crate::backend::{DetectedBackend, with_backend};
 use crate::memory;
 use crate::message::MessageDigest;
+use crate::operations::{self, ALL_SAMPLES, ExpandedSecret};
 use crate::params::{ByteArray, PUBLIC_SEED_BYTES, ParameterSet};
-use crate::public_map;
 use crate::sig::{Signature, array};
 use alloc::boxed::Box;
-use alloc::vec;
 use signature::rand_core::TryCryptoRng;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
@@ -56,12 +53,14 @@ impl<P: ParameterSet> SigningKey<P> {
 
     /// Computes the public key.
     pub fn verifying_key(&self) -> VerifyingKey<P> {
-        hazmat::verifying_key(BackendKind::best(), self)
+        VerifyingKey(with_backend!(DetectedBackend::best(), |b| operations::verifying_key::<P, _>(b, self.as_ref())))
     }
 
     /// Computes what signing needs of the key once and for all.
     pub fn expand(&self) -> ExpandedSigningKey<P> {
-        hazmat::expand_signing_key(BackendKind::best(), self)
+        let backend = DetectedBackend::best();
+        let secret = with_backend!(backend, |b| operations::expand_signing_key::<P, _>(b, self.as_ref()));
+        ExpandedSigningKey { key: self.clone(), secret }
     }
 
     /// Signs without randomness: the same key and message always give the same signature.
@@ -90,7 +89,8 @@ impl<P: ParameterSet> SigningKey<P> {
         digest: &MessageDigest<P>,
         randomizer: P::DigestBytes,
     ) -> Result<Signature<P>, Error> {
-        hazmat::sign(BackendKind::best(), self, digest, &randomizer.as_ref()[..P::SALT_BYTES])
+        let randomizer = &randomizer.as_ref()[..P::SALT_BYTES];
+        with_backend!(DetectedBackend::best(), |b| operations::sign(b, self.as_ref(), digest, randomizer, ALL_SAMPLES))
     }
 }
 
@@ -125,22 +125,10 @@ impl<P: ParameterSet> ZeroizeOnDrop for SigningKey<P> {}
 /// A secret key with everything that signing needs: O, P1 and Q = P2 + P1^T O.
 pub struct ExpandedSigningKey<P: ParameterSet> {
     pub(crate) key: SigningKey<P>,
-    /// O, V rows of O elements, one a byte.
-    pub(crate) oil: Box<[u8]>,
-    /// P1 and Q, packed.
-    pub(crate) p1_q: Box<[u8]>,
+    pub(crate) secret: ExpandedSecret,
 }
 
 impl<P: ParameterSet> ExpandedSigningKey<P> {
-    pub(crate) fn new<B: Backend>(b: B, key: &SigningKey<P>) -> Self {
-        let mut oil = vec![0; P::V * P::O].into_boxed_slice();
-        let mut p1_q = vec![0; P::P_BYTES].into_boxed_slice();
-        memory::with(0, keygen::expand_sk_memory::<P>(), |_, memory| {
-            keygen::expand_sk::<P, B>(b, key.as_ref(), &mut oil, &mut p1_q, memory);
-        });
-        Self { key: key.clone(), oil, p1_q }
-    }
-
     /// The compact key.
     pub const fn compact(&self) -> &SigningKey<P> {
         &self.key
@@ -175,21 +163,23 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         digest: &MessageDigest<P>,
         randomizer: P::DigestBytes,
     ) -> Result<Signature<P>, Error> {
-        hazmat::sign_expanded(BackendKind::best(), self, digest, &randomizer.as_ref()[..P::SALT_BYTES])
+        let key = (self.key.as_ref(), &self.secret);
+        let randomizer = &randomizer.as_ref()[..P::SALT_BYTES];
+        with_backend!(DetectedBackend::best(), |b| operations::sign_expanded(b, key, digest, randomizer, ALL_SAMPLES))
     }
 }
 
 impl<P: ParameterSet> Clone for ExpandedSigningKey<P> {
     fn clone(&self) -> Self {
-        Self { key: self.key.clone(), oil: self.oil.clone(), p1_q: self.p1_q.clone() }
+        Self { key: self.key.clone(), secret: self.secret.clone() }
     }
 }
 
 impl<P: ParameterSet> Drop for ExpandedSigningKey<P> {
     fn drop(&mut self) {
-        memory::wipe(&mut self.oil);
+        memory::wipe(&mut self.secret.oil);
         // P1 is public.
-        memory::wipe(&mut self.p1_q[P::P1_BYTES..]);
+        memory::wipe(&mut self.secret.p1_q[P::P1_BYTES..]);
     }
 }
 
@@ -212,7 +202,8 @@ impl<P: ParameterSet> VerifyingKey<P> {
 
     /// Expands P1 and P2.
     pub fn expand(&self) -> ExpandedVerifyingKey<P> {
-        hazmat::expand_verifying_key(BackendKind::best(), self)
+        let p = with_backend!(DetectedBackend::best(), |b| operations::expand_verifying_key::<P, _>(b, self.seed()));
+        ExpandedVerifyingKey { key: *self, p }
     }
 
     /// Verifies a signature of the message that `digest` was computed from.
@@ -221,7 +212,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
     ///
     /// [`Error::InvalidSignature`].
     pub fn verify_digest(&self, digest: &MessageDigest<P>, signature: &Signature<P>) -> Result<(), Error> {
-        hazmat::verify(BackendKind::best(), self, digest, signature)
+        with_backend!(DetectedBackend::best(), |b| operations::verify(b, self.as_ref(), digest, signature))
     }
 
     /// The seed of P1 and P2.
@@ -253,12 +244,6 @@ pub struct ExpandedVerifyingKey<P: ParameterSet> {
 }
 
 impl<P: ParameterSet> ExpandedVerifyingKey<P> {
-    pub(crate) fn new<B: Backend>(b: B, key: &VerifyingKey<P>) -> Self {
-        let mut p = vec![0; P::P_BYTES].into_boxed_slice();
-        public_map::expand_p(b, key.seed(), &mut p);
-        Self { key: *key, p }
-    }
-
     /// The compact key.
     pub const fn compact(&self) -> &VerifyingKey<P> {
         &self.key
@@ -270,7 +255,8 @@ impl<P: ParameterSet> ExpandedVerifyingKey<P> {
     ///
     /// [`Error::InvalidSignature`].
     pub fn verify_digest(&self, digest: &MessageDigest<P>, signature: &Signature<P>) -> Result<(), Error> {
-        hazmat::verify_expanded(BackendKind::best(), self, digest, signature)
+        let key = (self.key.as_ref(), &*self.p);
+        with_backend!(DetectedBackend::best(), |b| operations::verify_expanded(b, key, digest, signature))
     }
 }
 

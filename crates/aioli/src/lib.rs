@@ -39,6 +39,9 @@
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
+// The list of sets, from which the modules below take it as macros.
+mod sets;
+
 mod algorithm;
 // All sets on all backends: no checker runs it, and their drivers are built much faster without.
 #[cfg(all(feature = "alloc", not(aioli_ct)))]
@@ -50,22 +53,19 @@ mod ct;
 mod error;
 pub mod gf16;
 pub mod hazmat;
-mod keygen;
 #[cfg(feature = "alloc")]
 mod keys;
 mod memory;
 mod message;
+#[cfg(feature = "alloc")]
+mod operations;
 pub mod packed;
 pub mod params;
 #[cfg(feature = "pkcs8")]
 pub mod pkcs8;
-mod public_map;
+mod scheme;
 mod sig;
-mod sign;
-mod solve;
 pub mod stream;
-mod verify;
-mod whip;
 mod xof;
 
 pub use algorithm::{Algorithm, Round};
@@ -79,57 +79,46 @@ pub use sig::Signature;
 pub use signature;
 
 /// The types of each parameter set, so that users need not name it.
-macro_rules! set_modules {
-    ($($module:ident: $set:ident, $doc:literal;)*) => {$(
-        #[doc = $doc]
-        pub mod $module {
-            use super::$set;
+macro_rules! modules_of_types {
+    (
+        ()
+        $($(#[$doc:meta])* $round:ident {
+            $($variant:ident = $set:ident $module:ident $label:literal $spec:literal $level:literal $oid:literal $set_doc:literal;)*
+        })*
+    ) => {$(
+        $(#[$doc])*
+        pub mod $round {
+            pub use crate::params::$round::*;
 
-            /// A compact secret key.
-            #[cfg(feature = "alloc")]
-            pub type SigningKey = crate::SigningKey<$set>;
-            /// A secret key expanded for many signatures.
-            #[cfg(feature = "alloc")]
-            pub type ExpandedSigningKey = crate::ExpandedSigningKey<$set>;
-            /// A compact public key.
-            #[cfg(feature = "alloc")]
-            pub type VerifyingKey = crate::VerifyingKey<$set>;
-            /// A public key expanded for many verifications.
-            #[cfg(feature = "alloc")]
-            pub type ExpandedVerifyingKey = crate::ExpandedVerifyingKey<$set>;
-            /// A signature.
-            pub type Signature = crate::Signature<$set>;
-            /// The digest of a message, to sign or verify in its place.
-            pub type MessageDigest = crate::MessageDigest<$set>;
-            /// Computes a message's digest from pieces.
-            pub type MessageHasher = crate::MessageHasher<$set>;
+            $(
+                #[doc = $set_doc]
+                pub mod $module {
+                    use super::$set;
+
+                    /// A compact secret key.
+                    #[cfg(feature = "alloc")]
+                    pub type SigningKey = crate::SigningKey<$set>;
+                    /// A secret key expanded for many signatures.
+                    #[cfg(feature = "alloc")]
+                    pub type ExpandedSigningKey = crate::ExpandedSigningKey<$set>;
+                    /// A compact public key.
+                    #[cfg(feature = "alloc")]
+                    pub type VerifyingKey = crate::VerifyingKey<$set>;
+                    /// A public key expanded for many verifications.
+                    #[cfg(feature = "alloc")]
+                    pub type ExpandedVerifyingKey = crate::ExpandedVerifyingKey<$set>;
+                    /// A signature.
+                    pub type Signature = crate::Signature<$set>;
+                    /// The digest of a message, to sign or verify in its place.
+                    pub type MessageDigest = crate::MessageDigest<$set>;
+                    /// Computes a message's digest from pieces.
+                    pub type MessageHasher = crate::MessageHasher<$set>;
+                }
+            )*
         }
     )*};
 }
+for_the_sets! { () => modules_of_types }
 
+#[doc(inline)]
 pub use round3::{mayo1, mayo2, mayo3, mayo5};
-
-/// Round 3 (specification of August 2026), today's MAYO; its modules stand at the top of the crate too.
-pub mod round3 {
-    pub use crate::params::round3::*;
-
-    set_modules! {
-        mayo1: Mayo1, "MAYO_1, NIST level 1: public key 1456 bytes, signature 464.";
-        mayo2: Mayo2, "MAYO_2, NIST level 1: public key 2928 bytes, signature 239.";
-        mayo3: Mayo3, "MAYO_3, NIST level 3: public key 2986 bytes, signature 681.";
-        mayo5: Mayo5, "MAYO_5, NIST level 5: public key 5554 bytes, signature 964.";
-    }
-}
-
-/// Round 2 (specification of February 2025), which most published figures speak of. It does not interoperate with
-/// round 3.
-pub mod round2 {
-    pub use crate::params::round2::*;
-
-    set_modules! {
-        mayo1: Mayo1, "Round 2's MAYO_1, NIST level 1: public key 1420 bytes, signature 454.";
-        mayo2: Mayo2, "Round 2's MAYO_2, **broken at its claimed level 1** (wedge attack, about 2^113): for comparison only.";
-        mayo3: Mayo3, "Round 2's MAYO_3, NIST level 3: public key 2986 bytes, signature 681.";
-        mayo5: Mayo5, "Round 2's MAYO_5, NIST level 5: public key 5554 bytes, signature 964.";
-    }
-}

@@ -1,23 +1,45 @@
-//! Working memory: carved from one run of bytes, so that nothing large lives on the stack.
+//! Working memory: cut from one run of bytes, so that nothing large lives on the stack.
 
 #[cfg(feature = "alloc")]
 use alloc::vec::Vec;
 
-/// Bytes to take working buffers from; what a caller without an allocator provides.
-pub(crate) struct Memory<'a>(&'a mut [u8]);
+/// Declares the working memory of an operation, once: a struct of named slices.
+///
+/// From one list of names and lengths follow the struct, the bytes that its slices need together (`bytes`), and the
+/// cutting of a run of bytes into them (`carve`). Lengths are expressions in the set P and the named arguments; slices
+/// lie in memory in their order.
+macro_rules! buffers {
+    (
+        $(#[$doc:meta])*
+        $name:ident<P>($($given:ident: $type:ty),*) {
+            $($(#[$slice_doc:meta])* $slice:ident: $length:expr,)*
+        }
+    ) => {
+        $(#[$doc])*
+        pub(crate) struct $name<'a> {
+            $($(#[$slice_doc])* $slice: &'a mut [u8],)*
+        }
 
-impl<'a> Memory<'a> {
-    pub(crate) fn new(bytes: &'a mut [u8]) -> Self {
-        Self(bytes)
-    }
+        impl<'a> $name<'a> {
+            /// The bytes of all slices together.
+            pub(crate) const fn bytes<P: ParameterSet>($($given: $type),*) -> usize {
+                0 $(+ $length)*
+            }
 
-    /// The next `length` bytes.
-    pub(crate) fn take(&mut self, length: usize) -> &'a mut [u8] {
-        let (taken, rest) = core::mem::take(&mut self.0).split_at_mut(length);
-        self.0 = rest;
-        taken
-    }
+            /// Cuts `memory`, of at least as many bytes, into the slices.
+            fn carve<P: ParameterSet>(memory: &'a mut [u8] $(, $given: $type)*) -> Self {
+                $(let ($slice, memory) = memory.split_at_mut($length);)*
+                _ = memory;
+                Self { $($slice),* }
+            }
+        }
+    };
 }
+pub(crate) use buffers;
+
+/// A value that begins at a cache line: a vector load or store that straddles two lines costs more.
+#[repr(align(64))]
+pub(crate) struct Aligned<T>(pub(crate) T);
 
 /// Clears secrets for good: like [`zeroize::Zeroize`], but with wide stores.
 pub(crate) fn wipe<T: Copy + Default>(values: &mut [T]) {
@@ -84,9 +106,9 @@ impl Drop for InUse {
     }
 }
 
-/// Whole cache lines: wide stores of a key stream do not straddle two.
+/// Bytes of a cache line: wide stores of a key stream do not straddle two.
 #[cfg(feature = "alloc")]
-const ALIGNMENT: usize = 64;
+pub(crate) const ALIGNMENT: usize = 64;
 
 #[cfg(feature = "std")]
 std::thread_local! {

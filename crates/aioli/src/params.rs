@@ -1,5 +1,6 @@
 //! The parameter sets of both rounds: one trait, one small macro, eight sets, sizes asserted at compile time.
 
+use crate::Error;
 use crate::algorithm::{Algorithm, Round};
 
 /// A MAYO parameter set. Sealed: the sets in [`round3`] and [`round2`] are all there are.
@@ -107,6 +108,71 @@ mod sealed {
     pub trait Sealed {}
 }
 
+/// Evaluates an expression with a type alias bound to the set of an [`Algorithm`].
+///
+/// ```
+/// # use aioli::{Algorithm, ParameterSet, with_set};
+/// let equations = with_set!(Algorithm::Mayo2, P => P::M);
+/// assert_eq!(equations, 64);
+/// ```
+#[macro_export]
+macro_rules! with_set {
+    ($algorithm:expr, $set:ident => $body:expr) => {
+        $crate::for_the_sets! { ($algorithm, $set, $body) => $crate::match_set }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! match_set {
+    (
+        ($algorithm:expr, $name:ident, $body:expr)
+        $($(#[$doc:meta])* $round:ident {
+            $($variant:ident = $set:ident $module:ident $label:literal $spec:literal $level:literal $oid:literal $set_doc:literal;)*
+        })*
+    ) => {
+        match $algorithm {
+            $($($crate::Algorithm::$variant => {
+                type $name = $crate::$round::$set;
+                $body
+            })*)*
+        }
+    };
+}
+#[cfg(all(feature = "alloc", not(aioli_ct)))]
+pub(crate) use with_set;
+
+impl Algorithm {
+    /// The round.
+    pub fn round(self) -> Round {
+        with_set!(self, P => P::ROUND)
+    }
+
+    /// Bytes of a compact secret key.
+    pub fn secret_key_bytes(self) -> usize {
+        with_set!(self, P => P::SECRET_KEY_BYTES)
+    }
+
+    /// Bytes of a compact public key.
+    pub fn public_key_bytes(self) -> usize {
+        with_set!(self, P => P::PUBLIC_KEY_BYTES)
+    }
+
+    /// Bytes of a signature.
+    pub fn signature_bytes(self) -> usize {
+        with_set!(self, P => P::SIGNATURE_BYTES)
+    }
+}
+
+/// Reads what [`Algorithm::name`] gives.
+impl core::str::FromStr for Algorithm {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        Self::ALL.into_iter().find(|algorithm| algorithm.name() == name).ok_or(Error::UnknownName { what: "set" })
+    }
+}
+
 macro_rules! parameter_set {
     (
         $(#[$doc:meta])* $set:ident: $algorithm:ident, $round:ident,
@@ -150,22 +216,11 @@ macro_rules! parameter_set {
             assert!($m % 2 == 0 && $k * $o >= $m && $salt <= $digest);
             // One fold reduces modulo f(z), see `whip`.
             assert!(<$set as P>::MAX_EXPONENT + 4 <= $m);
-            assert!($k + $o <= crate::backend::MAX_ROWS);
         };
-
-        impl signature::SignatureEncoding for crate::Signature<$set> {
-            type Repr = [u8; $sig];
-        }
-
-        impl From<crate::Signature<$set>> for [u8; $sig] {
-            fn from(signature: crate::Signature<$set>) -> Self {
-                *signature.as_bytes()
-            }
-        }
     };
 }
 
-/// The parameter sets of round 3 (specification of August 2026): today's MAYO.
+/// The parameter sets of round 3 (specification of August 2026): the current MAYO.
 pub mod round3 {
     parameter_set! {
         /// MAYO_1, NIST level 1: the smallest public key.

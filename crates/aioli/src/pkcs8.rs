@@ -42,11 +42,12 @@
 
 use crate::algorithm::Algorithm;
 use crate::any;
+pub use crate::error::format::FormatError;
 use crate::params::ParameterSet;
 use crate::{Error, SigningKey, VerifyingKey};
 use ::pkcs8::der::asn1::{AnyRef, BitStringRef, OctetStringRef};
 use ::pkcs8::der::pem::PemLabel;
-use ::pkcs8::der::{self, Decode, Encode, Tag, TagNumber, Tagged};
+use ::pkcs8::der::{Decode, Encode, Tag, TagNumber, Tagged};
 use ::pkcs8::pkcs5::pbes2::Kdf;
 use ::pkcs8::pkcs5::{self, EncryptionScheme};
 use ::pkcs8::spki::{self, AlgorithmIdentifierRef};
@@ -60,6 +61,17 @@ pub use ::pkcs8::{
     SecretDocument,
 };
 
+macro_rules! oqs_identifiers {
+    (
+        ()
+        $($(#[$doc:meta])* $round:ident {
+            $($variant:ident = $set:ident $module:ident $label:literal $spec:literal $level:literal $oid:literal $set_doc:literal;)*
+        })*
+    ) => {
+        Self([$($(ObjectIdentifier::new_unwrap($oid)),*),*])
+    };
+}
+
 /// The object identifier of every set.
 ///
 /// MAYO has no standard identifiers yet. Those of the Open Quantum Safe provider are experimental and change with the
@@ -69,16 +81,7 @@ pub struct Identifiers([ObjectIdentifier; Algorithm::ALL.len()]);
 
 impl Identifiers {
     /// The Open Quantum Safe provider's.
-    pub const OQS: Self = Self([
-        ObjectIdentifier::new_unwrap("1.3.9999.8.1.5"),
-        ObjectIdentifier::new_unwrap("1.3.9999.8.2.5"),
-        ObjectIdentifier::new_unwrap("1.3.9999.8.3.5"),
-        ObjectIdentifier::new_unwrap("1.3.9999.8.5.5"),
-        ObjectIdentifier::new_unwrap("1.3.9999.8.1.3"),
-        ObjectIdentifier::new_unwrap("1.3.9999.8.2.3"),
-        ObjectIdentifier::new_unwrap("1.3.9999.8.3.3"),
-        ObjectIdentifier::new_unwrap("1.3.9999.8.5.3"),
-    ]);
+    pub const OQS: Self = crate::for_the_sets! { () => oqs_identifiers };
 
     /// The same, but with this identifier for `algorithm`. It should differ from those of the other sets: where two
     /// share one, it reads as the first of them in [`Algorithm::ALL`].
@@ -293,72 +296,6 @@ impl<P: ParameterSet> TryFrom<PrivateKeyInfoRef<'_>> for SigningKey<P> {
 
     fn try_from(info: PrivateKeyInfoRef<'_>) -> ::pkcs8::Result<Self> {
         Ok(any::SigningKey::try_from(info)?.try_into()?)
-    }
-}
-
-/// What is wrong with a key file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FormatError {
-    /// Neither PEM nor DER, or not the structure of such a key.
-    Encoding(der::Error),
-    /// PEM of something else: its label is not the expected one, which is given.
-    Label {
-        /// The label of the expected kind of file.
-        expected: &'static str,
-    },
-    /// The identifier is of no known set.
-    UnknownIdentifier(ObjectIdentifier),
-    /// The algorithm identifier has parameters.
-    Parameters,
-    /// The public key is not a whole number of bytes.
-    UnusedBits,
-    /// The private key has none of the known forms.
-    PrivateKeyForm,
-    /// The public key that is stored with the seed is not the seed's.
-    PublicKeyMismatch,
-    /// A key of the interim MAYO_2 (n = 96, o = 16, k = 4) of pq-mayo 0.6, which that crate writes with the identifier
-    /// of round 2's MAYO_2. It belongs to neither round. A seed in pq-mayo's form without its public key counts as one.
-    InterimSet,
-    /// The private key is encrypted and no passphrase was given.
-    Encrypted,
-    /// The private key is encrypted by a scheme that is not supported, or with a cost in time or memory that is not
-    /// accepted (1 GiB, ten million iterations); the scheme's identifier.
-    UnsupportedEncryption(ObjectIdentifier),
-    /// The private key cannot be decrypted: the passphrase is wrong or the file is damaged.
-    Decryption,
-}
-
-impl core::fmt::Display for FormatError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::Encoding(error) => write!(f, "not a key in PEM or DER: {error}"),
-            Self::Label { expected } => write!(f, "PEM of something else: expected the label {expected}"),
-            Self::UnknownIdentifier(oid) => write!(f, "identifier {oid} is of no known MAYO set"),
-            Self::Parameters => f.write_str("algorithm identifier has parameters; MAYO's has none"),
-            Self::UnusedBits => f.write_str("public key is not a whole number of bytes"),
-            Self::PrivateKeyForm => f.write_str(
-                "private key has no known form (OCTET STRING of seed and public key or of the seed, or [0] seed)",
-            ),
-            Self::PublicKeyMismatch => f.write_str("public key stored with the private key does not belong to it"),
-            Self::InterimSet => f.write_str(
-                "key of pq-mayo's interim MAYO_2 (n = 96, o = 16, k = 4), which is of neither round, under the \
-                 identifier of round 2's MAYO_2",
-            ),
-            Self::Encrypted => f.write_str("private key is encrypted and no passphrase was given"),
-            Self::UnsupportedEncryption(oid) => {
-                write!(f, "private key is encrypted by an unsupported scheme ({oid}) or at excessive cost")
-            }
-            Self::Decryption => f.write_str("private key cannot be decrypted: wrong passphrase or damaged file"),
-        }
-    }
-}
-
-impl core::error::Error for FormatError {}
-
-impl From<FormatError> for Error {
-    fn from(error: FormatError) -> Self {
-        Self::KeyFormat(error)
     }
 }
 

@@ -36,6 +36,26 @@ impl<P: ParameterSet> TryFrom<&[u8]> for Signature<P> {
     }
 }
 
+macro_rules! encodings {
+    (
+        ()
+        $($(#[$doc:meta])* $round:ident {
+            $($variant:ident = $set:ident $module:ident $label:literal $spec:literal $level:literal $oid:literal $set_doc:literal;)*
+        })*
+    ) => {$($(
+        impl signature::SignatureEncoding for Signature<crate::params::$round::$set> {
+            type Repr = <crate::params::$round::$set as ParameterSet>::SignatureBytes;
+        }
+
+        impl From<Signature<crate::params::$round::$set>> for <crate::params::$round::$set as ParameterSet>::SignatureBytes {
+            fn from(signature: Signature<crate::params::$round::$set>) -> Self {
+                signature.0
+            }
+        }
+    )*)*};
+}
+crate::for_the_sets! { () => encodings }
+
 /// The bytes as an array, or an error that names both lengths.
 pub(crate) fn array<P: ParameterSet, A: crate::params::ByteArray>(
     what: &'static str,

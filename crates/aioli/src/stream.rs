@@ -1,7 +1,6 @@
-//! Parts of a matrix of m-vectors that stands in an AES-128-CTR stream, and products with them.
+//! Parts of a matrix of m-vectors that an AES-128-CTR stream contains: P1 and P2 where they are not in memory.
 
-use crate::backend::Backend;
-use crate::packed::{Coefficients, Operand};
+use crate::packed::Operand;
 use core::ops::Range;
 
 /// Some columns of a matrix in a stream: the matrix is full or upper triangular as in [`Operand`], and its rows stand in the
@@ -63,31 +62,6 @@ impl StreamPart {
     /// The rows from `first` up to `end`, which stand without a gap, in `bytes`.
     pub(crate) fn rows<'s>(&self, first: usize, end: usize, bytes: &'s [u8]) -> Operand<'s> {
         Operand::upper(bytes, end - first, self.bytes(first).len(), self.step)
-    }
-}
-
-/// The portable form of [`Backend::left_product_of_stream`]: as many rows at a time as the window holds, or one.
-pub(crate) fn left_product<B: Backend>(
-    b: B,
-    x: Coefficients<'_>,
-    key: &[u8; 16],
-    part: &StreamPart,
-    window: &mut [u8],
-    out: &mut [u8],
-    stride: usize,
-) {
-    let mut first = 0;
-    while first < part.count() {
-        let begin = part.bytes(first).start;
-        let start = begin - begin % BLOCK;
-        let run = first + 1..=part.count().min(first + part.run());
-        let end = run.take_while(|&end| part.bytes(end - 1).end - start <= window.len()).last();
-        let end = end.expect("a window for one row");
-        let filled = &mut window[..part.bytes(end - 1).end - start];
-        b.aes128_ctr(key, &[0; 16], (start / BLOCK) as u32, filled);
-        let rows = part.rows(first, end, &filled[begin - start..]).public();
-        b.left_product(x.columns_in(first..end), rows, &mut out[part.column(first)..], stride);
-        first = end;
     }
 }
 

@@ -5,7 +5,7 @@
 //! the portable backend has it when it makes keys of MAYO_1.
 #![allow(unsafe_code, reason = "a global allocator can be written in no other way")]
 
-use aioli::backend::{Backend, BackendKind, Portable};
+use aioli::backend::{Backend, DetectedBackend, Portable};
 use aioli::packed::{Coefficients, Operand};
 use aioli::{Algorithm, MessageDigest, ParameterSet, SigningKey, any, hazmat, with_set};
 use shake::Shake256;
@@ -90,9 +90,9 @@ fn secrets_of<P: ParameterSet>(seed: &[u8], message: &[u8]) -> [u128; SECRETS.le
     let oil = unpacked(packed_oil);
 
     // Q = P2 + P1^T O: the first m-vector of the last row, which needs one entry of each row of P1.
-    let b = Portable::detect();
+    let b = Portable::new();
     let mut p = vec![0; P::P_BYTES];
-    hazmat::expand_p(b, seed_pk, &mut p);
+    b.aes128_ctr(seed_pk, &[0; 16], 0, &mut p);
     let (p1, p2) = p.split_at(P::P1_BYTES);
     let row_bytes = P::V * P::M_BYTES;
     let mut oil_p1 = vec![0; row_bytes];
@@ -107,7 +107,7 @@ fn secrets_of<P: ParameterSet>(seed: &[u8], message: &[u8]) -> [u128; SECRETS.le
     [seed, packed_oil, &oil, &q, &vinegar, &unpacked(&vinegar)].map(pattern)
 }
 
-fn nothing_secret_is_given_back<P: ParameterSet>(kind: BackendKind) {
+fn nothing_secret_is_given_back<P: ParameterSet>(backend: DetectedBackend) {
     let seed = shake256(&[P::ALGORITHM.name().as_bytes()], P::SECRET_KEY_BYTES);
     let seed = P::SecretKeyBytes::try_from(&seed[..]).ok().expect("the right length");
     let message = b"a message";
@@ -120,12 +120,12 @@ fn nothing_secret_is_given_back<P: ParameterSet>(kind: BackendKind) {
                 let digest = MessageDigest::of(message);
                 let randomizer = vec![0; P::SALT_BYTES];
                 let key = Box::new(SigningKey::<P>::from_seed(seed));
-                let public_key = hazmat::verifying_key(kind, &key);
-                let signature = hazmat::sign(kind, &key, &digest, &randomizer).unwrap();
-                let expanded = hazmat::expand_signing_key(kind, &key);
+                let public_key = hazmat::verifying_key(backend, &key);
+                let signature = hazmat::sign(backend, &key, &digest, &randomizer).unwrap();
+                let expanded = hazmat::expand_signing_key(backend, &key);
                 let copy = expanded.clone();
-                assert_eq!(hazmat::sign_expanded(kind, &copy, &digest, &randomizer), Ok(signature));
-                hazmat::verify(kind, &public_key, &digest, &signature).unwrap();
+                assert_eq!(hazmat::sign_expanded(backend, &copy, &digest, &randomizer), Ok(signature));
+                hazmat::verify(backend, &public_key, &digest, &signature).unwrap();
 
                 let erased = any::SigningKey::from_bytes(P::ALGORITHM, key.as_seed().as_ref()).unwrap();
                 assert_eq!(erased.sign_deterministic(message).unwrap().as_bytes(), signature.as_ref());
@@ -134,7 +134,7 @@ fn nothing_secret_is_given_back<P: ParameterSet>(kind: BackendKind) {
             });
         });
     };
-    let context = format!("{} on {kind}", P::ALGORITHM);
+    let context = format!("{} on {backend}", P::ALGORITHM);
     assert_eq!(seen_during(patterns, || operations(|_| ())), [""; 0], "{context}");
 
     // The same with leaks planted: they are seen.
@@ -149,9 +149,9 @@ fn nothing_secret_is_given_back<P: ParameterSet>(kind: BackendKind) {
 /// The only test here: another one would free blocks of its own meanwhile.
 #[test]
 fn nothing_secret_is_given_back_to_the_allocator() {
-    for kind in BackendKind::available() {
+    for backend in DetectedBackend::all() {
         for algorithm in Algorithm::ALL {
-            with_set!(algorithm, P => nothing_secret_is_given_back::<P>(kind));
+            with_set!(algorithm, P => nothing_secret_is_given_back::<P>(backend));
         }
     }
 }

@@ -26,7 +26,7 @@ fn main() {
     let kind: BackendKind = kind.parse().expect("name of a backend");
     // Through the tokens, so that no other backend can take its place.
     match kind {
-        BackendKind::Portable => run(Portable::detect(), subject),
+        BackendKind::Portable => run(Portable::new(), subject),
         #[cfg(target_arch = "x86_64")]
         BackendKind::Avx2 => run(aioli::backend::Avx2::detect().expect("avx2 on this processor"), subject),
         #[cfg(target_arch = "x86_64")]
@@ -50,7 +50,7 @@ fn run<B: Backend>(b: B, subject: &str) {
                 use aioli::round3::{Mayo1, Mayo2};
                 if set == Mayo1::ALGORITHM && B::NAME == Portable::NAME {
                     // Of which the portable backend makes keys in a way of its own.
-                    operations::run::<Mayo1, Portable>(Portable::detect(), &mut checker);
+                    operations::run::<Mayo1, Portable>(Portable::new(), &mut checker);
                 } else {
                     assert_eq!(set, Mayo2::ALGORITHM, "the set of a build without the feature all-sets");
                     operations::run::<Mayo2, B>(b, &mut checker);

@@ -7,7 +7,7 @@ use crate::files::{self, Access};
 use crate::measure::measure;
 use crate::terminal::{note, say};
 use aioli::Algorithm;
-use aioli::backend::BackendKind;
+use aioli::backend::DetectedBackend;
 use clap::Parser;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -64,11 +64,11 @@ fn step(line: &str, name: &str) -> Result<Exit, Error> {
 }
 
 fn speed_table() -> Result<Exit, Error> {
-    let kind = BackendKind::best();
-    say!("Speed on one core, backend {kind} (`aioli speed` says more):\n")?;
+    let backend = DetectedBackend::best();
+    say!("Speed on one core, backend {backend} (`aioli speed` says more):\n")?;
     speed::heading()?;
     for &set in &Algorithm::ALL[..4] {
-        measure(set, kind, Duration::from_millis(50), None)?.iter().try_for_each(speed::row)?;
+        measure(set, backend, Duration::from_millis(50), None)?.iter().try_for_each(speed::row)?;
     }
     Ok(Exit::Done)
 }

@@ -5,7 +5,7 @@
 
 mod emulated;
 
-use aioli::backend::BackendKind;
+use aioli::backend::DetectedBackend;
 use aioli::{MessageDigest, ParameterSet, Signature, SigningKey, VerifyingKey, hazmat, round2, round3};
 use aioli_gpu::emulation::Engine;
 use aioli_gpu::{Error, Signing, Verification};
@@ -56,7 +56,7 @@ struct Expected<P: ParameterSet> {
 
 impl<P: ParameterSet> Expected<P> {
     fn new(count: usize) -> Self {
-        let kind = BackendKind::best();
+        let kind = DetectedBackend::best();
         let seed = |i: usize| (0..P::SECRET_KEY_BYTES).map(|j| (i * 29 + j * 7 + j * j) as u8).collect::<Vec<u8>>();
         let keys: Vec<_> = (0..count).map(|i| SigningKey::<P>::try_from(&seed(i)[..]).unwrap()).collect();
         let digests: Vec<_> = (0..count).map(|i| MessageDigest::of(&[i as u8; 5])).collect();

@@ -150,7 +150,7 @@ mod tests {
     use crate::measure::Operation;
     use crate::peers::{self, Keypair};
     use aioli::Algorithm;
-    use aioli::backend::BackendKind;
+    use aioli::backend::DetectedBackend;
 
     #[test]
     fn everything_that_is_built_in_passes() {
@@ -167,7 +167,7 @@ mod tests {
 
     impl Planted {
         fn inner() -> Box<dyn Scheme> {
-            peers::aioli::scheme(Algorithm::Mayo1, BackendKind::best())
+            peers::aioli::scheme(Algorithm::Mayo1, DetectedBackend::best())
         }
     }
 

@@ -39,7 +39,7 @@ pub(super) fn blocks(section: &Kernels) -> Vec<Block> {
     }
     let roofs: Vec<String> = ROOFS
         .iter()
-        .filter(|roof| roof.kind.is_available())
+        .filter(|roof| roof.kind.detect().is_ok())
         .map(|roof| format!("{} {} of {}", roof.instruction, roof.starts, roof.each))
         .collect();
     let text = format!(
@@ -66,7 +66,7 @@ pub(super) fn chart(section: &Kernels) -> Chart {
     let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
     let roofs: Vec<Curve> = ROOFS
         .iter()
-        .filter(|roof| roof.kind.is_available())
+        .filter(|roof| roof.kind.detect().is_ok())
         .map(|roof| Curve {
             name: format!("{} {} a cycle", roof.starts, roof.instruction),
             points: roof_points(roof.each * roof.starts, least, most),

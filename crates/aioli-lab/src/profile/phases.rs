@@ -38,7 +38,6 @@ pub(super) fn phases<P: ParameterSet>(operation: Operation, calls: &[Call]) -> V
                 last_product = product::<P>(operation, x_rows, count, step);
                 last_product
             }
-            Kernel::KeyProduct => KEY_PRODUCT,
             Kernel::KeyStream { bytes } if bytes == P::P_BYTES => EXPAND_P,
             Kernel::KeyStream { .. } => "expand lambda",
             Kernel::Hash => HASHING,
@@ -95,7 +94,6 @@ pub(super) fn replay(hashes: &[(usize, usize)], out: &mut [u8]) {
 pub(super) const HASHING: &str = "hashing";
 pub(super) const EXPAND_P: &str = "expand P";
 pub(super) const O_P1: &str = "O^T P1";
-const KEY_PRODUCT: &str = "O^T P1 and O^T Q";
 pub(super) const VO_P1: &str = "[V; O^T] P1";
 const V_Q: &str = "V Q";
 pub(super) const S_P1: &str = "S P1";
@@ -125,10 +123,7 @@ mod tests {
         let digest = MessageDigest::of(b"message");
         let (calls, total, public_key) = calls_of(|| on::verifying_key(b, &key));
         assert!(calls.iter().map(|call| call.ticks).sum::<u64>() <= total);
-        let products: &[_] = match P::O {
-            8 => &[KEY_PRODUCT, "expand P", "hashing"],
-            _ => &["O^T P1", "O^T Q", "expand P", "hashing", "transpose and add"],
-        };
+        let products = ["O^T P1", "O^T Q", "expand P", "hashing", "transpose and add"];
         assert_eq!(names::<P>(Operation::Keygen, &calls), products);
 
         let (calls, _, signature) = calls_of(|| on::sign(b, &key, &digest, &vec![0; P::SALT_BYTES], 256).unwrap());

@@ -7,6 +7,7 @@ use crate::counter;
 use crate::techniques::Token;
 use aioli::backend::Backend;
 use aioli::packed::{Coefficients, Operand};
+use aioli::stream::StreamPart;
 use std::cell::RefCell;
 use std::sync::LazyLock;
 use std::time::Instant;
@@ -32,7 +33,6 @@ pub(super) enum Kernel {
         count: usize,
         step: usize,
     },
-    KeyProduct,
     KeyStream {
         bytes: usize,
     },
@@ -72,24 +72,23 @@ thread_local! {
 impl Backend for Probe {
     const NAME: &'static str = "probe";
 
+    const REGISTER: usize = 16;
+
     fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
         let kernel = Kernel::Product { x_rows: x.rows(), count: rows.count(), step: rows.step() };
         note(kernel, || self.0.left_product(x, rows, out, stride));
     }
 
-    fn key_product(
+    fn left_product_of_stream(
         self,
-        oil: Coefficients<'_>,
-        p1: Operand<'_>,
-        p2: Operand<'_>,
-        memory: &mut [u8],
-        p3: &mut [u8],
-    ) -> bool {
-        let done = note(Kernel::KeyProduct, || self.0.key_product(oil, p1, p2, memory, p3));
-        if !done {
-            CALLS.with_borrow_mut(Vec::pop);
-        }
-        done
+        left: Coefficients<'_>,
+        key: &[u8; 16],
+        part: &StreamPart,
+        window: &mut [u8],
+        out: &mut [u8],
+        stride: usize,
+    ) {
+        self.0.left_product_of_stream(left, key, part, window, out, stride);
     }
 
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {

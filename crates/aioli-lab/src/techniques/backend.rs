@@ -8,6 +8,7 @@ use crate::published::Published;
 use aioli::backend::{Avx2, Gfni256, Gfni512};
 use aioli::backend::{Backend, BackendKind, Portable};
 use aioli::packed::{Coefficients, Operand};
+use aioli::stream::StreamPart;
 use anyhow::{Context, Result};
 use rayon::ThreadPool;
 use std::fmt;
@@ -53,7 +54,7 @@ impl Technique {
     /// All techniques that this machine can run: the kernels; threads inside an operation of the baseline, as the published
     /// experiment has them; and hybrids, threads inside an operation of the library's vector kernels.
     pub(crate) fn available() -> Vec<Self> {
-        let hybrids = [BackendKind::Avx2, BackendKind::Gfni512].into_iter().filter(|kind| kind.is_available());
+        let hybrids = [BackendKind::Avx2, BackendKind::Gfni512].into_iter().filter(|kind| kind.detect().is_ok());
         let with = |kernel, threads| Self { kernel, threads: Some(threads) };
         let all = Self::kernels();
         #[cfg(feature = "openmp")]
@@ -77,7 +78,7 @@ impl Technique {
             Kernel::M4r => KernelToken::M4r,
             #[cfg(feature = "openmp")]
             Kernel::OpenMp(threads) => KernelToken::OpenMp(threads),
-            Kernel::Library(BackendKind::Portable) => KernelToken::Portable(Portable::detect()),
+            Kernel::Library(BackendKind::Portable) => KernelToken::Portable(Portable::new()),
             #[cfg(target_arch = "x86_64")]
             Kernel::Library(BackendKind::Avx2) => KernelToken::Avx2(Avx2::detect().with_context(unavailable)?),
             #[cfg(target_arch = "x86_64")]
@@ -193,6 +194,8 @@ impl Token {
 impl Backend for Token {
     const NAME: &'static str = "technique";
 
+    const REGISTER: usize = 16;
+
     fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
         match self.pool {
             Some(pool) => threads::left_product(self.kernel, pool, x, rows, out, stride),
@@ -200,15 +203,17 @@ impl Backend for Token {
         }
     }
 
-    fn key_product(
+    fn left_product_of_stream(
         self,
-        oil: Coefficients<'_>,
-        p1: Operand<'_>,
-        p2: Operand<'_>,
-        memory: &mut [u8],
-        p3: &mut [u8],
-    ) -> bool {
-        self.pool.is_none() && self.kernel.key_product(oil, p1, p2, memory, p3)
+        left: Coefficients<'_>,
+        key: &[u8; 16],
+        part: &StreamPart,
+        window: &mut [u8],
+        out: &mut [u8],
+        stride: usize,
+    ) {
+        // P is in memory wherever a technique is measured, so no pool is asked for.
+        self.kernel.left_product_of_stream(left, key, part, window, out, stride);
     }
 
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
@@ -237,6 +242,8 @@ impl Backend for Token {
 impl Backend for KernelToken {
     const NAME: &'static str = "kernel";
 
+    const REGISTER: usize = 16;
+
     fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
         match self {
             Self::Baseline => scalar::left_product::<scalar::Computed>(x, rows, out, stride),
@@ -255,24 +262,16 @@ impl Backend for KernelToken {
         }
     }
 
-    fn key_product(
+    fn left_product_of_stream(
         self,
-        oil: Coefficients<'_>,
-        p1: Operand<'_>,
-        p2: Operand<'_>,
-        memory: &mut [u8],
-        p3: &mut [u8],
-    ) -> bool {
-        match self {
-            Self::Portable(b) => b.key_product(oil, p1, p2, memory, p3),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2(b) => b.key_product(oil, p1, p2, memory, p3),
-            #[cfg(target_arch = "x86_64")]
-            Self::Gfni256(b) => b.key_product(oil, p1, p2, memory, p3),
-            #[cfg(target_arch = "x86_64")]
-            Self::Gfni512(b) => b.key_product(oil, p1, p2, memory, p3),
-            _ => false,
-        }
+        left: Coefficients<'_>,
+        key: &[u8; 16],
+        part: &StreamPart,
+        window: &mut [u8],
+        out: &mut [u8],
+        stride: usize,
+    ) {
+        Portable::new().left_product_of_stream(left, key, part, window, out, stride);
     }
 
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
@@ -283,7 +282,7 @@ impl Backend for KernelToken {
             Self::Gfni256(b) => b.aes128_ctr(key, iv, first, out),
             #[cfg(target_arch = "x86_64")]
             Self::Gfni512(b) => b.aes128_ctr(key, iv, first, out),
-            _ => Portable::detect().aes128_ctr(key, iv, first, out),
+            _ => Portable::new().aes128_ctr(key, iv, first, out),
         }
     }
 
@@ -291,7 +290,7 @@ impl Backend for KernelToken {
         match self {
             #[cfg(target_arch = "x86_64")]
             Self::Gfni512(b) => b.shake256(inputs, outputs),
-            _ => Portable::detect().shake256(inputs, outputs),
+            _ => Portable::new().shake256(inputs, outputs),
         }
     }
 
@@ -301,7 +300,7 @@ impl Backend for KernelToken {
             Self::Lut => scalar::solve::<scalar::Tables>(columns, m, x),
             #[cfg(feature = "openmp")]
             Self::OpenMp(_) => scalar::solve::<scalar::Computed>(columns, m, x),
-            Self::Bitsliced | Self::M4r => Portable::detect().solve(columns, m, x),
+            Self::Bitsliced | Self::M4r => Portable::new().solve(columns, m, x),
             Self::Portable(b) => b.solve(columns, m, x),
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(b) => b.solve(columns, m, x),
@@ -380,7 +379,7 @@ mod tests {
                     let rows = if public { rows.public() } else { rows };
                     let mut out = random((x_rows - 1) * stride + row_bytes + 2);
                     let mut expected = out.clone();
-                    Portable::detect().left_product(x, rows, &mut expected, stride);
+                    Portable::new().left_product(x, rows, &mut expected, stride);
                     token.left_product(x, rows, &mut out, stride);
                     assert!(out == expected, "{technique}: {x_rows} rows, {count} of {row_bytes} bytes, step {step}");
                 }
@@ -394,7 +393,7 @@ mod tests {
         for technique in Technique::available() {
             for (first, length) in [(0, 100), (3, 9000), (u32::MAX - 2, 9000), (7, 50_001)] {
                 let (mut out, mut expected) = (vec![0; length], vec![0; length]);
-                Portable::detect().aes128_ctr(&key, &iv, first, &mut expected);
+                Portable::new().aes128_ctr(&key, &iv, first, &mut expected);
                 technique.token().unwrap().aes128_ctr(&key, &iv, first, &mut out);
                 assert!(out == expected, "{technique}: {length} bytes from block {first}");
             }
@@ -414,7 +413,7 @@ mod tests {
         for technique in Technique::available() {
             let token = technique.token().unwrap();
             let (mut x, mut expected) = (vec![9; columns], vec![7; columns]);
-            let found = Portable::detect().solve(&mut solvable.clone(), m, &mut expected);
+            let found = Portable::new().solve(&mut solvable.clone(), m, &mut expected);
             assert_eq!(token.solve(&mut solvable.clone(), m, &mut x), found, "{technique}");
             if found == 1 {
                 assert_eq!(x, expected, "{technique}");

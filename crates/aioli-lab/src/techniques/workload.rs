@@ -4,7 +4,7 @@ use super::backend::{Technique, Token};
 use crate::measure::Operation;
 use crate::peers::{MESSAGE_BYTES, SIGNATURES, aioli::fresh_key};
 use crate::random::Random;
-use aioli::backend::BackendKind;
+use aioli::backend::DetectedBackend;
 use aioli::hazmat::on;
 use aioli::params::ParameterSet;
 use aioli::{Algorithm, MessageDigest, SigningKey, VerifyingKey, with_set};
@@ -43,7 +43,7 @@ fn operations_of<P: ParameterSet>(token: Token) -> Result<Vec<Operation>> {
     let signed = (0..SIGNATURES)
         .map(|_| {
             let digest = MessageDigest::of(&Random::bytes::<MESSAGE_BYTES>());
-            Ok((digest, aioli::hazmat::sign(BackendKind::best(), &key, &digest, &vec![0; P::SALT_BYTES])?))
+            Ok((digest, aioli::hazmat::sign(DetectedBackend::best(), &key, &digest, &vec![0; P::SALT_BYTES])?))
         })
         .collect::<Result<Vec<_>>>()?;
     let mut next = signed.into_iter().cycle();
@@ -96,7 +96,7 @@ pub(super) fn batch(algorithm: Algorithm, technique: Technique) -> Result<Operat
 ///
 /// If it is not the official one.
 pub(crate) fn known_answer(algorithm: Algorithm) -> Result<aioli_kat::Record> {
-    let record = aioli_kat::records(algorithm, BackendKind::best()).next().expect("there are records")?;
+    let record = aioli_kat::records(algorithm, DetectedBackend::best()).next().expect("there are records")?;
     let digest = hex::encode(Sha256::digest(record.text(0)));
     let official = aioli_kat::official(algorithm).first_record;
     ensure!(digest == official, "{algorithm} gives {digest} as its first known answer, not {official}");

@@ -1,7 +1,7 @@
 //! The public interface as its users meet it: traits, streaming, text of errors, threads, memory of the caller.
 
 use crate::random::Random;
-use aioli::backend::{Backend, BackendKind, Portable};
+use aioli::backend::{Backend, BackendKind, DetectedBackend, Portable};
 use aioli::params::ByteArray;
 use aioli::{
     Algorithm, Error, ExpandedSigningKey, ExpandedVerifyingKey, MessageDigest, MessageHasher, ParameterSet, Signature,
@@ -166,20 +166,20 @@ fn keys_come_back_from_their_bytes() {
 fn compact_and_expanded<P: ParameterSet>() {
     let key = key::<P>("agreement");
     let mut random = Random::new(format!("agreement, messages, {}", P::ALGORITHM));
-    let reference = hazmat::verifying_key(BackendKind::Portable, &key);
+    let reference = hazmat::on::verifying_key(Portable::new(), &key);
     for round in 0..8 {
         let digest = MessageDigest::<P>::of(&random.bytes(round));
         let randomizer = random.bytes(P::SALT_BYTES);
-        let signature = hazmat::sign(BackendKind::Portable, &key, &digest, &randomizer).unwrap();
-        for kind in BackendKind::available() {
-            let public_key = hazmat::verifying_key(kind, &key);
-            assert_eq!(public_key, reference, "{kind}");
-            let expanded = hazmat::expand_signing_key(kind, &key);
-            assert_eq!(hazmat::sign(kind, &key, &digest, &randomizer), Ok(signature), "{kind}");
-            assert_eq!(hazmat::sign_expanded(kind, &expanded, &digest, &randomizer), Ok(signature), "{kind}");
-            assert_eq!(hazmat::verify(kind, &public_key, &digest, &signature), Ok(()), "{kind}");
-            let expanded = hazmat::expand_verifying_key(kind, &public_key);
-            assert_eq!(hazmat::verify_expanded(kind, &expanded, &digest, &signature), Ok(()), "{kind}");
+        let signature = hazmat::on::sign(Portable::new(), &key, &digest, &randomizer, 256).unwrap();
+        for backend in DetectedBackend::all() {
+            let public_key = hazmat::verifying_key(backend, &key);
+            assert_eq!(public_key, reference, "{backend}");
+            let expanded = hazmat::expand_signing_key(backend, &key);
+            assert_eq!(hazmat::sign(backend, &key, &digest, &randomizer), Ok(signature), "{backend}");
+            assert_eq!(hazmat::sign_expanded(backend, &expanded, &digest, &randomizer), Ok(signature), "{backend}");
+            assert_eq!(hazmat::verify(backend, &public_key, &digest, &signature), Ok(()), "{backend}");
+            let expanded = hazmat::expand_verifying_key(backend, &public_key);
+            assert_eq!(hazmat::verify_expanded(backend, &expanded, &digest, &signature), Ok(()), "{backend}");
         }
     }
 }
@@ -192,12 +192,12 @@ fn compact_and_expanded_keys_agree_on_every_backend() {
 /// Window and memory begin as something else than zeros, and the memory ends as zeros.
 fn memory_of_the_caller<P: ParameterSet>() {
     use hazmat::in_place::{keygen, keygen_memory, min_window, sign, sign_memory, verify, verify_memory};
-    let b = Portable::detect();
+    let b = Portable::new();
     let (key, digest) = (key::<P>("in place"), MessageDigest::of(MESSAGE));
     let randomizer = Random::new("in place").bytes(P::SALT_BYTES);
     let public_key = key.verifying_key();
     let deterministic = key.sign_deterministic(MESSAGE).unwrap();
-    let signature = hazmat::sign(BackendKind::Portable, &key, &digest, &randomizer).unwrap();
+    let signature = hazmat::on::sign(Portable::new(), &key, &digest, &randomizer, 256).unwrap();
     let other = MessageDigest::of(b"another");
 
     let minimum = min_window::<P>();

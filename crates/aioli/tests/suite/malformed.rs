@@ -1,8 +1,9 @@
 //! Input that is wrong: in length, in a bit, in its set, its round, its key or its message; and failing randomness.
 
 use crate::random::Random;
-use aioli::backend::{Backend, BackendKind, Portable};
+use aioli::backend::{Backend, DetectedBackend, Portable};
 use aioli::packed::{Coefficients, Operand};
+use aioli::stream::StreamPart;
 use aioli::{Algorithm, Error, ExpandedVerifyingKey, MessageDigest, ParameterSet, Signature, SigningKey, VerifyingKey};
 use aioli::{any, hazmat, with_set};
 use signature::rand_core::{TryCryptoRng, TryRng};
@@ -40,9 +41,9 @@ fn wrong_lengths_are_named<P: ParameterSet>() {
 
     let (key, digest) = (key::<P>("lengths"), MessageDigest::of(MESSAGE));
     let expanded = key.expand();
-    check("randomizer", P::SALT_BYTES, &|bytes| hazmat::sign(BackendKind::best(), &key, &digest, bytes).err());
+    check("randomizer", P::SALT_BYTES, &|bytes| hazmat::sign(DetectedBackend::best(), &key, &digest, bytes).err());
     check("randomizer", P::SALT_BYTES, &|bytes| {
-        hazmat::sign_expanded(BackendKind::best(), &expanded, &digest, bytes).err()
+        hazmat::sign_expanded(DetectedBackend::best(), &expanded, &digest, bytes).err()
     });
     let (oil, p1_q) = (vec![0; P::V * P::O], vec![0; P::P_BYTES]);
     let parts = |oil: &[u8], p1_q: &[u8]| hazmat::expanded_signing_key_from_parts(&key, oil, p1_q).err();
@@ -108,15 +109,15 @@ fn another_key_or_message_is_refused<P: ParameterSet>() {
     let signature = key.sign_deterministic(MESSAGE).unwrap();
     let verify = |key: &SigningKey<P>, message: &[u8], signature: &Signature<P>| {
         let digest = MessageDigest::of(message);
-        let (public_key, verdicts) = (key.verifying_key(), |kind| {
+        let (public_key, verdicts) = (key.verifying_key(), |backend| {
             let public_key = key.verifying_key();
-            let expanded: ExpandedVerifyingKey<P> = hazmat::expand_verifying_key(kind, &public_key);
-            let verdict = hazmat::verify(kind, &public_key, &digest, signature);
-            assert_eq!(hazmat::verify_expanded(kind, &expanded, &digest, signature), verdict, "{kind}");
+            let expanded: ExpandedVerifyingKey<P> = hazmat::expand_verifying_key(backend, &public_key);
+            let verdict = hazmat::verify(backend, &public_key, &digest, signature);
+            assert_eq!(hazmat::verify_expanded(backend, &expanded, &digest, signature), verdict, "{backend}");
             verdict
         });
         let verdict = public_key.verify_digest(&digest, signature);
-        BackendKind::available().for_each(|kind| assert_eq!(verdicts(kind), verdict, "{kind}"));
+        DetectedBackend::all().for_each(|backend| assert_eq!(verdicts(backend), verdict, "{backend}"));
         verdict
     };
     assert_eq!(verify(&key, MESSAGE, &signature), Ok(()));
@@ -249,17 +250,40 @@ struct NoLinearMap(Portable);
 impl Backend for NoLinearMap {
     const NAME: &'static str = "no linear map";
 
+    const REGISTER: usize = Portable::REGISTER;
+
     fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
         self.0.left_product(x, rows, out, stride);
+    }
+
+    fn left_product_of_stream(
+        self,
+        left: Coefficients<'_>,
+        key: &[u8; 16],
+        part: &StreamPart,
+        window: &mut [u8],
+        out: &mut [u8],
+        stride: usize,
+    ) {
+        self.0.left_product_of_stream(left, key, part, window, out, stride);
     }
 
     fn aes128_ctr(self, _: &[u8; 16], _: &[u8; 16], _: u32, out: &mut [u8]) {
         out.fill(0);
     }
 
+    fn shake256(self, inputs: &[&[&[u8]]], outputs: &mut [&mut [u8]]) {
+        self.0.shake256(inputs, outputs);
+    }
+
     fn solve(self, columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
         SYSTEMS.fetch_add(1, Ordering::Relaxed);
         self.0.solve(columns, m, x)
+    }
+
+    #[inline(always)]
+    fn vectorize<T>(self, f: impl FnOnce() -> T) -> T {
+        self.0.vectorize(f)
     }
 }
 
@@ -270,15 +294,15 @@ fn a_key_without_solutions_is_given_up<P: ParameterSet>() {
     let randomizer = vec![0; P::SALT_BYTES];
     for (samples, tried) in [(256, 256), (257, 256), (u16::MAX, 256), (3, 3), (0, 0)] {
         SYSTEMS.store(0, Ordering::Relaxed);
-        let b = NoLinearMap(Portable::detect());
+        let b = NoLinearMap(Portable::new());
         let result = hazmat::on::sign_expanded(b, &expanded, &digest, &randomizer, samples);
         assert_eq!(result, Err(Error::SamplesExhausted), "{}", P::ALGORITHM);
         assert_eq!(SYSTEMS.load(Ordering::Relaxed), tried, "samples tried of {samples}");
     }
     if !P::LINEAR {
-        for kind in BackendKind::available() {
-            let result = hazmat::sign_expanded(kind, &expanded, &digest, &randomizer);
-            assert_eq!(result, Err(Error::SamplesExhausted), "{} on {kind}", P::ALGORITHM);
+        for backend in DetectedBackend::all() {
+            let result = hazmat::sign_expanded(backend, &expanded, &digest, &randomizer);
+            assert_eq!(result, Err(Error::SamplesExhausted), "{} on {backend}", P::ALGORITHM);
         }
         assert_eq!(expanded.sign_deterministic(MESSAGE), Err(Error::SamplesExhausted));
     }
