@@ -4,8 +4,9 @@
 //! cargo run --release --features pkcs8 --example store_keys -- [FOLDER]
 //! ```
 //!
-//! Writes `mayo.key` (PKCS#8, encrypted, PEM) and `mayo.pub` (SubjectPublicKeyInfo, PEM), by default
-//! in a folder of their own in the temporary folder. `openssl asn1parse -in mayo.pub` shows the latter.
+//! Writes `mayo.key` (PKCS#8, encrypted, PEM) and `mayo.pub` (SubjectPublicKeyInfo, PEM), by
+//! default in a folder of their own in the temporary folder. `openssl asn1parse -in mayo.pub` shows
+//! the latter.
 
 use aioli::mayo2::{SigningKey, VerifyingKey};
 use aioli::pkcs8::{EncodePrivateKey, EncodePublicKey, Identifiers, LineEnding};

@@ -4,7 +4,8 @@
 //! cargo run --release --no-default-features --example without_allocator
 //! ```
 //!
-//! This program prints, so it runs on a host; `firmware/cortex-m4` is the same for a microcontroller.
+//! This program prints, so it runs on a host; `firmware/cortex-m4` is the same for a
+//! microcontroller.
 
 use aioli::backend::{Backend, Portable};
 use aioli::hazmat::in_place::{keygen, keygen_memory, min_window, sign, sign_memory, verify, verify_memory};

@@ -1,8 +1,9 @@
 //! Freed memory holds no secrets.
 //!
-//! The allocator of this binary searches every freed block for secrets: the seed, O in its two forms,
-//! an m-vector of Q, and the first vinegar vector in its two forms. It cannot see the stack. Nor does
-//! it recognise Q in columns, the form that the portable backend uses when it makes keys of MAYO_1.
+//! The allocator of this binary searches every freed block for secrets: the seed, O in its two
+//! forms, an m-vector of Q, and the first vinegar vector in its two forms. It cannot see the stack.
+//! Nor does it recognise Q in columns, the form that the portable backend uses when it makes keys
+//! of MAYO_1.
 #![allow(unsafe_code, reason = "a global allocator can be written in no other way")]
 
 use aioli::backend::{Backend, BackendKind, Portable};
@@ -28,7 +29,8 @@ struct Scanner;
 static SCANNER: Scanner = Scanner;
 
 // SAFETY: all blocks come from the system's allocator and go back to it with their own layout.
-// `realloc` is the trait's default (a new block, a copy, `dealloc`), so the old block is searched too.
+// `realloc` is the trait's default (a new block, a copy, `dealloc`), so the old block is searched
+// too.
 unsafe impl GlobalAlloc for Scanner {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller promises what `System` requires. The block is zeroed, so that `dealloc`
