@@ -94,7 +94,7 @@ fn secrets_of<P: ParameterSet>(seed: &[u8], message: &[u8]) -> [u128; SECRETS.le
     let (seed_pk, packed_oil) = packed.split_first_chunk().unwrap();
     let oil = unpacked(packed_oil);
 
-    // The first m-vector of the last row of Q = P2 + P1^T O needs one entry of each row of P1.
+    // The first m-vector of the last row of Q = P2 + (O^T P1)' needs one entry of each row of P1.
     let b = Portable::detect();
     let mut p = vec![0; P::P_BYTES];
     hazmat::expand_p(b, seed_pk, &mut p);
