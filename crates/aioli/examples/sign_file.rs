@@ -27,7 +27,7 @@ fn sign_and_verify(file: Option<PathBuf>, key: Option<PathBuf>) -> Result<(), Bo
         None => copy_of_this_source()?,
     };
     let key = match key {
-        Some(path) => SigningKey::try_from(Zeroizing::new(fs::read(&path).map_err(|e| at(&path, e))?).as_slice())?,
+        Some(path) => SigningKey::try_from(&Zeroizing::new(read(&path)?)[..])?,
         None => SigningKey::generate()?,
     };
     let signature = key.sign_digest(&digest(&file)?)?;
@@ -38,8 +38,8 @@ fn sign_and_verify(file: Option<PathBuf>, key: Option<PathBuf>) -> Result<(), Bo
 
     // The other side has the public key, the file and the signature's bytes.
     let public_key = key.verifying_key();
-    let bytes = fs::read(&signature_file).map_err(|e| at(&signature_file, e))?;
-    public_key.verify_digest(&digest(&file)?, &Signature::try_from(&bytes[..])?)?;
+    let signature = Signature::try_from(&read(&signature_file)?[..])?;
+    public_key.verify_digest(&digest(&file)?, &signature)?;
     println!("{} holds a valid signature of {}", signature_file.display(), file.display());
     Ok(())
 }
@@ -55,6 +55,10 @@ fn copy_of_this_source() -> Result<PathBuf, Box<dyn Error>> {
     let path = std::env::temp_dir().join("sign_file.rs");
     fs::write(&path, include_str!("sign_file.rs")).map_err(|e| at(&path, e))?;
     Ok(path)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    fs::read(path).map_err(|e| at(path, e))
 }
 
 fn at(path: &Path, error: std::io::Error) -> String {
