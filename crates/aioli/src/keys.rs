@@ -122,7 +122,7 @@ impl<P: ParameterSet> Drop for SigningKey<P> {
 
 impl<P: ParameterSet> ZeroizeOnDrop for SigningKey<P> {}
 
-/// A secret key with everything that signing needs: O, P1 and Q = P2 + P1^T O.
+/// A secret key with everything that signing needs: O, P1 and Q = P2 + P1' O.
 pub struct ExpandedSigningKey<P: ParameterSet> {
     pub(crate) key: SigningKey<P>,
     pub(crate) secret: ExpandedSecret,

@@ -1,4 +1,4 @@
-//! The official known answers, on every backend that this machine can run.
+//! The official known answers (docs/mayo.md, Known answers) on every backend of this machine.
 
 use aioli::Algorithm;
 use aioli::backend::{BackendKind, DetectedBackend};

@@ -117,7 +117,7 @@ buffers! {
 
 /// Expands a secret key (specification, ExpandSK): O into `oil`, P1 and then Q into `p1_q`.
 ///
-/// The specification keeps L = (P1 + P1^T) O + P2; signing reads Q = P1^T O + P2 in its place (`docs/one-pass.md`).
+/// The specification keeps L = (P1 + P1') O + P2; signing reads Q = P1' O + P2 in its place (`docs/one-pass.md`).
 #[cfg(feature = "alloc")]
 pub(crate) fn expand_sk<P: ParameterSet, B: Backend>(
     b: B,

@@ -1,7 +1,7 @@
 //! Signing (docs/mayo.md, "Signing").
 //!
 //! Everything heavy is a product from the left (`docs/one-pass.md`). With T = (V P1)' and Q = P2 + (O^T P1)':
-//! u = V T, N = O^T T, M = V Q + N', and L is never formed. From a compact key one pass over P1 with the rows of V and
+//! U = V T, N = O^T T, M = V Q + N', and L is never formed. From a compact key one pass over P1 with the rows of V and
 //! O^T together gives both V P1 and O^T P1.
 
 use super::keygen::{seeds_bytes, split_seeds};
@@ -74,7 +74,7 @@ buffers! {
         left_p1: (if expanded { P::K } else { P::K + P::O }) * width * P::M_BYTES,
         /// `width` rows of `[T | lambda]`.
         t_matrix: width * t_columns::<P>() * P::M_BYTES,
-        /// `[u, Lambda(v); N, O^T lambda]`.
+        /// `[U, Lambda(v); N, O^T lambda]`.
         products: (P::K + P::O) * t_columns::<P>() * P::M_BYTES,
         /// `width` rows of Q; none with an expanded key, which holds Q.
         q: if expanded { 0 } else { P::O * width * P::M_BYTES },
@@ -244,7 +244,7 @@ impl<'a, P: ParameterSet, B: Backend> Signing<'a, P, B> {
         );
     }
 
-    /// `[u, Lambda(v); N, O^T lambda] = [V; O^T] [T | lambda]`, and M = V Q + N'.
+    /// `[U, Lambda(v); N, O^T lambda] = [V; O^T] [T | lambda]`, and M = V Q + N'.
     fn multiply(&mut self) {
         let b = self.b;
         let columns = t_columns::<P>();

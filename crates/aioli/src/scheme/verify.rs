@@ -1,6 +1,6 @@
 //! Verifying (docs/mayo.md, "Verifying").
 //!
-//! With T = (S P)': u = S T, and the linear map rides along as one more column of T (`docs/one-pass.md`).
+//! With T = (S P)': U = S T, and the linear map rides along as one more column of T (`docs/one-pass.md`).
 
 use super::public_map::PublicMap;
 use super::target::{hash_bytes, lambda_bytes, t_columns, target};
@@ -21,7 +21,7 @@ buffers! {
         sp: P::K * width * P::M_BYTES,
         /// `width` rows of `[T | lambda]`.
         t_matrix: width * t_columns::<P>() * P::M_BYTES,
-        /// `[u, Lambda(s)]`, K rows.
+        /// `[U, Lambda(s)]`, K rows.
         products: P::K * t_columns::<P>() * P::M_BYTES,
         /// SHAKE256 of digest and salt.
         hash: hash_bytes::<P>(),
@@ -63,7 +63,7 @@ pub(crate) fn verify<P: ParameterSet, B: Backend>(
     b.shake256(&[&[digest, salt]], &mut [hash]);
     let t = target::<P, B>(b, hash, lambda);
 
-    // Step 3: u and Lambda(s_i), as S [T | lambda] with T = (S P)'.
+    // Step 3: W(s) = t. U and Lambda(s_i) are S [T | lambda] with T = (S P)'.
     products.fill(0);
     let p3 = &public_key[PUBLIC_SEED_BYTES..];
     for strip in strips::<P>(width) {
@@ -87,7 +87,6 @@ pub(crate) fn verify<P: ParameterSet, B: Backend>(
         b.left_product(s.columns_in(strip), t_rows, products, t_row_bytes);
     }
 
-    // Step 4: W(s) = t.
     whip::whipped_sum::<P, B>(b, products, t_columns::<P>(), w);
     w == t
 }

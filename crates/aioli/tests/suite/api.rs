@@ -1,4 +1,4 @@
-//! The public interface as its users meet it: traits, streaming, text of errors, threads, memory of the caller.
+//! The public interface: traits, streaming, texts of errors, threads, the caller's memory.
 
 use crate::random::Random;
 use aioli::backend::{Backend, BackendKind, DetectedBackend, Portable};
@@ -20,7 +20,7 @@ fn key<P: ParameterSet>(label: &str) -> SigningKey<P> {
     SigningKey::generate_from_rng(&mut Random::new(format!("{label} {}", P::ALGORITHM))).unwrap()
 }
 
-/// A program that knows nothing but the traits.
+/// A program that uses the traits of the `signature` crate alone.
 fn generic_program<S: SignatureEncoding + PartialEq + std::fmt::Debug, K, V>(key: &K, verifier: &V)
 where
     K: Signer<S> + RandomizedSigner<S> + MultipartSigner<S> + RandomizedMultipartSigner<S> + Keypair,
@@ -43,7 +43,7 @@ where
         assert!(verifier.verify(MESSAGE, &decoded).is_ok() && verifier.multipart_verify(PARTS, &decoded).is_ok());
         assert!(own.verify(b"another", &decoded).is_err() && verifier.multipart_verify(&PARTS[1..], &decoded).is_err());
     }
-    // The same randomness, the same signature; the operating system's differs from call to call.
+    // The same randomness gives the same signature; the operating system's differs at every call.
     assert_eq!(signatures[2], signatures[3]);
     assert_ne!(signatures[0], signatures[1]);
     assert_ne!(signatures[0], signatures[2]);
@@ -189,7 +189,7 @@ fn compact_and_expanded_keys_agree_on_every_backend() {
     for_all_sets!(compact_and_expanded);
 }
 
-/// Window and memory begin as something else than zeros, and the memory ends as zeros.
+/// Window and memory do not begin as zeros, and the memory ends as zeros.
 fn memory_of_the_caller<P: ParameterSet>() {
     use hazmat::in_place::{keygen, keygen_memory, min_window, sign, sign_memory, verify, verify_memory};
     let b = Portable::new();
@@ -234,7 +234,7 @@ fn memory_of_the_caller<P: ParameterSet>() {
     too_little_memory_is_named::<P, _>(b, &digest, &signature);
 }
 
-/// Something that needs a window and memory.
+/// An operation on a window and memory, reduced to its error.
 type Operation<'a> = dyn Fn(&mut [u8], &mut [u8]) -> Option<Error> + 'a;
 
 fn too_little_memory_is_named<P: ParameterSet, B: Backend>(b: B, digest: &MessageDigest<P>, signature: &Signature<P>) {
@@ -315,7 +315,8 @@ fn keys_may_cross_threads() {
     send_and_sync::<Error>();
 }
 
-/// Which types can be printed: the inherent constant is found before the trait's where `Debug` or `Display` is there.
+/// Tells whether a type can be printed: if it has `Debug` or `Display`, the inherent constant is
+/// found before the trait's.
 struct Printable<T>(std::marker::PhantomData<T>);
 
 trait NotPrintable {
@@ -348,7 +349,7 @@ fn secret_keys_cannot_be_printed() {
         printable!(any::SigningKey, any::ExpandedSigningKey),
     ];
     assert_eq!(secret, [[false; 4]; 6]);
-    // The question can be answered with yes.
+    // The control: public types can be printed.
     assert_eq!(printable!(mayo1::VerifyingKey, Error), [true, false, true, true]);
 }
 
@@ -369,7 +370,7 @@ fn errors_say_what_was_expected_and_given() {
     }
     let texts = [Error::InvalidSignature, Error::Randomness, Error::SamplesExhausted].map(|error| error.to_string());
     assert!(texts.iter().all(|text| text.len() > 20) && texts[0] != texts[1] && texts[1] != texts[2], "{texts:?}");
-    // The signature crate's opaque error keeps ours as its source.
+    // The opaque error of the `signature` crate keeps ours as its source.
     let opaque = signature::Error::from(Error::SamplesExhausted);
     let source = std::error::Error::source(&opaque).expect("a source");
     assert_eq!(source.downcast_ref::<Error>(), Some(&Error::SamplesExhausted));

@@ -1,5 +1,5 @@
-//! Against an independent implementation, pq-mayo, which has round 2's MAYO_1, MAYO_3 and MAYO_5. (Its MAYO_2 is a
-//! proposal between the rounds.)
+//! Agreement with pq-mayo, an independent implementation of round 2's MAYO_1, MAYO_3 and MAYO_5.
+//! (Its MAYO_2 is an interim proposal that belongs to neither round.)
 
 use crate::random::Random;
 use aioli::backend::DetectedBackend;

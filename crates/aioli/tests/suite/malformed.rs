@@ -1,4 +1,4 @@
-//! Input that is wrong: in length, in a bit, in its set, its round, its key or its message; and failing randomness.
+//! Wrong input (length, bit, set, round, key, message) and failing randomness.
 
 use crate::random::Random;
 use aioli::backend::{Backend, DetectedBackend, Portable};
@@ -17,7 +17,7 @@ fn key<P: ParameterSet>(label: &str) -> SigningKey<P> {
     SigningKey::try_from(&seed[..]).unwrap()
 }
 
-/// Lengths that are wrong where `right` is right.
+/// Wrong lengths for a value of `right` bytes.
 fn wrong_lengths(right: usize) -> [usize; 4] {
     [0, right - 1, right + 1, 2 * right]
 }
@@ -58,7 +58,8 @@ fn every_wrong_length_is_named() {
     }
 }
 
-/// Every bit for the sets of level 1, every fifth elsewhere: five is prime to eight, so all bits of a byte have turns.
+/// Flips every bit for the sets of level 1, every fifth bit for the others. Five is prime to eight,
+/// so every position within a byte has its turn.
 fn signature_bits_all_matter<P: ParameterSet>() {
     let key = key::<P>("signature bits");
     let public_key = key.verifying_key().expand();
@@ -81,7 +82,7 @@ fn a_flipped_bit_of_a_signature_is_noticed() {
     }
 }
 
-/// Every bit of the seed, and of P3 every 29th.
+/// Flips every bit of the seed and every 29th bit of P3.
 fn public_key_bits_all_matter<P: ParameterSet>() {
     let key = key::<P>("public key bits");
     let public_key = key.verifying_key();
@@ -176,7 +177,8 @@ fn sets_and_rounds_do_not_mix() {
     }
 }
 
-/// MAYO_3 and MAYO_5 have the same sizes in both rounds, and the same keys, so bytes alone cannot tell them apart.
+/// MAYO_3 and MAYO_5 have the same sizes and the same keys in both rounds, so bytes alone cannot
+/// tell the rounds apart.
 #[test]
 fn a_signature_of_one_round_is_refused_in_the_other() {
     for (three, two) in [(Algorithm::Mayo3, Algorithm::Mayo3Round2), (Algorithm::Mayo5, Algorithm::Mayo5Round2)] {
@@ -195,7 +197,7 @@ fn a_signature_of_one_round_is_refused_in_the_other() {
     }
 }
 
-/// A source of randomness that has failed.
+/// A source of randomness that fails.
 struct Broken;
 
 impl TryRng for Broken {
@@ -210,7 +212,7 @@ impl TryRng for Broken {
     }
 
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), std::fmt::Error> {
-        // As a source that fails half-way does.
+        // Some bytes were written before the failure.
         bytes.fill(0xee);
         Err(std::fmt::Error)
     }
@@ -241,9 +243,9 @@ fn failing_randomness_is_an_error() {
 
 static SYSTEMS: AtomicU32 = AtomicU32::new(0);
 
-/// The portable backend, with a linear map that is zero and a count of the systems solved.
+/// The portable backend with a linear map of zero; it counts the systems solved.
 ///
-/// With P1 = Q = 0 the matrix of the system has only the linear map in it, the same for every sample.
+/// With P1, Q and lambda zero, A is zero for every sample.
 #[derive(Clone, Copy)]
 struct NoLinearMap(Portable);
 

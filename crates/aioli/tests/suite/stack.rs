@@ -1,10 +1,10 @@
-//! Every operation on threads with little stack. Threads of 512 KiB are promised; 128 KiB is what is tried, so that
-//! growth shows before it hurts.
+//! Every operation on threads with little stack. The promise is 512 KiB; the tests use 128 KiB in
+//! release builds, so that growth shows before it hurts.
 
 use aioli::backend::DetectedBackend;
 use aioli::{Algorithm, MessageDigest, ParameterSet, SigningKey, hazmat, with_set};
 
-/// Bytes of stack; a release build keeps well below, an unoptimized one holds every temporary at once.
+/// Bytes of stack. A release build needs far less; an unoptimized one holds every temporary at once.
 const STACK: usize = if cfg!(debug_assertions) { 512 << 10 } else { 128 << 10 };
 
 fn every_operation<P: ParameterSet>(backend: DetectedBackend) {

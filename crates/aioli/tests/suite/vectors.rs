@@ -1,7 +1,8 @@
-//! The intermediate values of one signature for each set, against `vectors/trace.txt`.
+//! The intermediate values of one signature for each set, compared with `vectors/trace.txt`.
 //!
-//! The scheme runs on a backend that records what its kernels are given and give back, so the values are those of the
-//! code that ships, on every backend. t is not among them: nothing is computed from it but y = t - W(v).
+//! The scheme runs on a backend that records the inputs and outputs of its kernels, so the values
+//! are those of the code that ships, on every backend. The target t is not recorded: no kernel
+//! receives it, only y = t - W(v).
 
 use aioli::backend::{Backend, BackendKind, Portable};
 use aioli::packed::{Coefficients, Operand};
@@ -12,7 +13,7 @@ use std::cell::RefCell;
 
 const MESSAGE: &[u8] = b"trace";
 
-/// Does what `B` does, and keeps the values of a signature of the set `P` in this thread's [`RECORD`].
+/// Delegates to `B`, and keeps the values of a signature of the set `P` in this thread's [`RECORD`].
 struct Recorder<P, B>(B, std::marker::PhantomData<P>);
 
 thread_local! {
@@ -23,7 +24,7 @@ thread_local! {
 struct Record {
     /// Names and digests, in the order of the file.
     values: Vec<(&'static str, String)>,
-    /// Of the sample in hand, until its M is known.
+    /// The digests of V and of V P1 V^T of the current sample, kept until its M is known.
     v: String,
     vpv: String,
 }
@@ -52,7 +53,7 @@ impl<P: ParameterSet, B: Backend> Backend for Recorder<P, B> {
         let columns = P::K + usize::from(P::LINEAR);
         let shape = (x.rows(), rows.count(), rows.row_bytes());
         if shape == (1, P::K * P::O, mb) {
-            // y - A r: A by columns.
+            // The step y - A r: `out` is still y, and the operand holds A by columns.
             RECORD.with_borrow_mut(|record| {
                 record.push("y", digest(&unpacked(out)));
                 record.push("a", digest(&transposed(&unpacked(rows.bytes()), P::M)));
@@ -61,7 +62,7 @@ impl<P: ParameterSet, B: Backend> Backend for Recorder<P, B> {
         self.0.left_product(x, rows, out, stride);
         RECORD.with_borrow_mut(|record| {
             if shape == (P::K + P::O, P::V, columns * mb) {
-                // [V; O^T] [T | lambda], T = (V P1)'.
+                // [U, Lambda(v); N, O^T lambda] = [V; O^T] [T, lambda], with T = (V P1)'.
                 let row = |r: usize| (0..P::V).map(move |i| x.of_row(i)[r]);
                 if record.values.iter().all(|(name, _)| *name != "oil") {
                     let oil: Vec<u8> = (P::K..P::K + P::O).flat_map(row).collect();
@@ -78,7 +79,7 @@ impl<P: ParameterSet, B: Backend> Backend for Recorder<P, B> {
                 record.push("m", digest(&unpacked(&out[..P::K * P::O * mb])));
                 record.push("vpv", vpv);
             } else if shape == (P::K, P::O, P::V_BYTES) {
-                // X O^T, the rows of X being the x_i.
+                // Rows x_i times O^T.
                 let x: Vec<u8> = (0..P::K).flat_map(|i| (0..P::O).map(move |l| x.of_row(l)[i])).collect();
                 record.push("x", digest(&x));
             }
@@ -117,7 +118,7 @@ impl<P: ParameterSet, B: Backend> Backend for Recorder<P, B> {
     }
 }
 
-/// Elements, one a byte, of packed ones; even counts alone.
+/// Unpacks to one element a byte; for even counts only.
 fn unpacked(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().flat_map(|byte| [byte & 15, byte >> 4]).collect()
 }
@@ -135,7 +136,7 @@ fn digest(elements: &[u8]) -> String {
     hex(&Sha256::digest(elements)[..16])
 }
 
-/// The lines of the file for a set.
+/// The lines of the file about a set.
 fn expected<P: ParameterSet>() -> Vec<(&'static str, String)> {
     let lines = include_str!("vectors/trace.txt").lines().filter(|line| !line.starts_with('#'));
     let mut values = Vec::new();
@@ -172,7 +173,7 @@ fn values_of_a_signature<P: ParameterSet, B: Backend>(b: B) {
     assert_eq!(sign(false), expected::<P>(), "{} on {}, expanded key", P::ALGORITHM, B::NAME);
 }
 
-/// Checks all sets, and says on which backend.
+/// Checks all sets; returns the backend's name.
 fn values_on<B: Backend>(b: B) -> &'static str {
     for algorithm in aioli::Algorithm::ALL {
         aioli::with_set!(algorithm, P => values_of_a_signature::<P, B>(b));
@@ -197,7 +198,8 @@ fn intermediate_values_are_those_of_the_specification_on_every_backend() {
     assert_eq!(backends, BackendKind::available().count(), "backends that this test does not know");
 }
 
-/// The message's first sample has no solution in round 3's MAYO_1, so the limit shows there at 1 and elsewhere at 0.
+/// The first sample of this message has no solution in round 3's MAYO_1. So a limit of one sample
+/// fails there, and elsewhere only a limit of none.
 fn samples_are_counted<P: ParameterSet>() {
     let (key, message) = (key::<P>(), MessageDigest::of(MESSAGE));
     let (b, randomizer) = (Portable::new(), vec![0; P::SALT_BYTES]);
