@@ -228,6 +228,9 @@ impl<'a, P: ParameterSet, B: Backend> Signing<'a, P, B> {
     fn decode_vinegar(&mut self) {
         let SignBuffers { vinegar, v, vo, r, .. } = &mut self.buffers;
         let (v_bytes, r_bytes) = vinegar.split_at(P::K * P::V_BYTES);
+        // Slices of constant lengths, which the compiler unrolls.
+        let v = &mut v[..P::K * P::V];
+        let vo = &mut vo[..P::V * (P::K + P::O)];
         self.b.vectorize(
             #[inline(always)]
             || {
