@@ -16,8 +16,22 @@
 //! # Ok(()) }
 //! ```
 //!
-//! The modules [`mayo1`], [`mayo2`], [`mayo3`] and [`mayo5`] are today's MAYO, round 3 of NIST's process. Round 2, which
-//! most published figures speak of, is in [`round2`]; the rounds do not interoperate, and mixing them does not compile:
+//! # For users
+//!
+//! - [`mayo1`], [`mayo2`], [`mayo3`], [`mayo5`]: the types of each parameter set of round 3, the current MAYO.
+//! - [`round2`]: the same for round 2, which most published figures speak of.
+//! - [`any`]: keys and signatures whose set ([`Algorithm`]) is chosen at run time.
+//! - `batch` (feature `rayon`): many operations at once, on all cores.
+//! - `pkcs8` (feature `pkcs8`): keys as PEM and DER files.
+//! - [`signature`]: the traits that keys implement, re-exported.
+//!
+//! Where one key is used for many operations, expand it: [`SigningKey::expand`], [`VerifyingKey::expand`].
+//!
+//! Signing is hedged: a fresh salt from the operating system is mixed with the key and the message, so a bad random
+//! source does no harm. The time of signing, and the memory addresses it touches, depend on nothing secret but the
+//! number of vinegar samples tried; SOUNDNESS.md says how that is checked.
+//!
+//! The rounds do not interoperate, and mixing them does not compile:
 //!
 //! ```compile_fail
 //! use aioli::signature::Verifier;
@@ -26,20 +40,26 @@
 //! }
 //! ```
 //!
-//! Code that chooses the set at run time uses [`Algorithm`] and the keys in [`any`]. Many operations at once, on all
-//! cores, are in `batch`. Where one key serves many operations, expand it: [`SigningKey::expand`],
-//! [`VerifyingKey::expand`].
+//! # For backends and measurements
 //!
-//! Signing is hedged: a fresh salt from the operating system, mixed with the key and the message, so that a bad random
-//! source does no harm. The time of signing, and the memory addresses it touches, depend on nothing secret but the
-//! number of vinegar samples tried (specification; SOUNDNESS.md says how that is checked).
+//! - [`hazmat`]: every operation with its backend, randomizer and digest given, and on the caller's memory
+//!   ([`hazmat::in_place`]).
+//! - [`backend`]: the kernel contract, the backends, their detection; the algorithm is derived there.
+//! - [`packed`], [`stream`], [`gf16`]: the layout of matrices, where P is in its key stream, the field.
+//! - [`params`]: the parameter sets as types, and their sizes.
+//!
+//! # Features
+//!
+//! `std` and `getrandom` are on by default. Without `alloc` there is [`hazmat::in_place`] alone. `rayon` adds `batch`,
+//! `pkcs8` adds key files. No feature changes what a function computes.
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
-// The list of sets, from which the modules below take it as macros.
+// First, because the other modules use its macros.
 mod sets;
 
 mod algorithm;
@@ -122,3 +142,8 @@ for_the_sets! { () => modules_of_types }
 
 #[doc(inline)]
 pub use round3::{mayo1, mayo2, mayo3, mayo5};
+
+/// Runs the code of README.md as a test.
+#[cfg(all(doctest, feature = "getrandom"))]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

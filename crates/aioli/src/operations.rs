@@ -99,7 +99,7 @@ pub(crate) fn verify<P: ParameterSet, B: Backend>(
     digest: &MessageDigest<P>,
     signature: &Signature<P>,
 ) -> Result<(), Error> {
-    let seed = public_key.first_chunk().expect("a public key begins with its seed");
+    let seed = verify::public_seed(public_key);
     // The buffers begin at a cache line, too.
     let window_bytes = P::P_BYTES.next_multiple_of(memory::ALIGNMENT);
     memory::with(window_bytes + VerifyBuffers::bytes::<P>(P::N), 0, |memory, _| {

@@ -8,7 +8,7 @@
 use crate::Error;
 use crate::backend::Backend;
 use crate::message::MessageDigest;
-use crate::params::{ByteArray, PUBLIC_SEED_BYTES, ParameterSet};
+use crate::params::{ByteArray, ParameterSet};
 use crate::scheme::keygen::{self as generating, KeygenBuffers};
 use crate::scheme::public_map::PublicMap;
 use crate::scheme::sign::{self as signing, Request, SecretMap, SignBuffers};
@@ -86,7 +86,7 @@ pub fn verify<P: ParameterSet, B: Backend>(
     memory: &mut [u8],
 ) -> Result<(), Error> {
     let public_key = public_key.as_ref();
-    let seed: &[u8; PUBLIC_SEED_BYTES] = public_key.first_chunk().expect("a public key is longer than its seed");
+    let seed = verifying::public_seed(public_key);
     let valid = cleared::<P, _>(window, memory, verify_memory::<P>, P::O..=P::N, |window, width, memory| {
         let p = PublicMap::from_seed(b, seed, window);
         verifying::verify::<P, B>(b, public_key, p, digest.as_ref(), signature.as_ref(), width, memory)

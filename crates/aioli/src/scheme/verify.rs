@@ -91,6 +91,11 @@ pub(crate) fn verify<P: ParameterSet, B: Backend>(
     w == t
 }
 
+/// The seed of P1 and P2 in a compact public key.
+pub(crate) fn public_seed(public_key: &[u8]) -> &[u8; PUBLIC_SEED_BYTES] {
+    public_key.first_chunk().expect("a public key begins with its seed")
+}
+
 /// Unpacks the K vectors of a signature; returns S transposed, written to `s`.
 fn decode_vectors<'s, P: ParameterSet, B: Backend>(
     b: B,
