@@ -43,7 +43,7 @@ fn envelopes() {
         ("hash", good.replace("key: SHA256:", "key: MD5:"), "SHA256:"),
         ("begin", good.replace("BEGIN MAYO", "BEGIN PGP"), "BEGIN MAYO SIGNATURE"),
         ("end", good.replace("END MAYO", "END PGP"), "END MAYO SIGNATURE"),
-        ("trailing", format!("{good}more\n"), "something stands after"),
+        ("trailing", format!("{good}more\n"), "trailing data after"),
         ("empty line", good.replace("-----END", "\n-----END"), "lines of 64"),
         ("short line", good.replace(body, &body[1..]), "lines of 64"),
         ("long line", good.replace(body, &format!("{body}A")), "lines of 64"),
