@@ -44,8 +44,8 @@ pub(crate) enum Command {
 /// fingerprint of the public key. A fingerprint is `SHA256:` followed by the unpadded base64 of
 /// SHA-256 over the SubjectPublicKeyInfo in DER.
 ///
-/// The private key is encrypted with a passphrase (PBES2: scrypt and AES-256), which is asked for on
-/// the terminal.
+/// The private key is encrypted with a passphrase (PBES2: scrypt and AES-256), which is asked for
+/// on the terminal.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   aioli keygen --set mayo1 --out release
@@ -55,7 +55,7 @@ pub(crate) struct Keygen {
     /// Parameter set; names without -round2 are the sets of round 3, the current MAYO
     #[arg(long, value_name = "SET", default_value = "mayo1", value_parser = sets())]
     pub(crate) set: Algorithm,
-    /// Names the two files, NAME.key and NAME.pub
+    /// Write NAME.key and NAME.pub
     #[arg(short, long, value_name = "NAME", value_hint = ValueHint::FilePath)]
     pub(crate) out: PathBuf,
     #[command(flatten)]
@@ -79,7 +79,8 @@ pub(crate) struct Pubkey {
     /// The private key
     #[arg(value_name = "KEY", value_hint = ValueHint::FilePath)]
     pub(crate) key: PathBuf,
-    /// Write the public key here; with - it goes to standard output, and the fingerprint is not printed
+    /// Write the public key here; with - it goes to standard output, and the fingerprint is not
+    /// printed
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
@@ -202,18 +203,19 @@ pub(crate) struct Speed {
     pub(crate) sets: Vec<Algorithm>,
     #[command(flatten)]
     pub(crate) backend: Backend,
-    /// Measure the throughput of batches on N threads instead; a time is then that of the batch, divided by its
-    /// operations
+    /// Measure the throughput of batches on N threads instead; a time is then that of the batch,
+    /// divided by its operations
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Measure batches of 16384 operations on an NVIDIA GPU instead; a time is then that of the batch, divided by its
-    /// operations. Needs a build with the feature gpu
+    /// Measure batches of 16384 operations on an NVIDIA GPU instead; a time is then that of the
+    /// batch, divided by its operations. Needs a build with the feature gpu
     #[arg(long, conflicts_with_all = ["threads", "backend"])]
     pub(crate) gpu: bool,
     /// Seconds to spend on each operation
     #[arg(long, value_name = "SECONDS", default_value = "0.25", value_parser = seconds)]
     pub(crate) time: f64,
-    /// Write the results to this file too, replacing it; - is standard output, in place of the table
+    /// Write the results to this file too, replacing it; - is standard output, in place of the
+    /// table
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) json: Option<PathBuf>,
 }

@@ -13,8 +13,8 @@
 //! The signature covers the bytes of the signed file alone, so any MAYO software can check it.
 //! The lines above it only name the set and the key that it was made with.
 //!
-//! Every envelope has one reading: the reader accepts exactly this form, with line ends LF or CR LF,
-//! into which some tools turn LF.
+//! Every envelope has one reading, because the reader accepts exactly this form. A line ends with LF or
+//! with CR LF, since some tools turn the one into the other.
 
 use crate::fingerprint::is_fingerprint;
 use crate::round::round_number;
@@ -97,7 +97,7 @@ impl fmt::Display for Envelope {
 /// A defect of an envelope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EnvelopeError {
-    /// Not UTF-8.
+    /// The file is not UTF-8.
     NotText,
     /// A version that this program does not know.
     Version(String),
@@ -107,7 +107,7 @@ pub(crate) enum EnvelopeError {
     Algorithm(String),
     /// The round is not the set's.
     Round { algorithm: Algorithm, given: String },
-    /// Not a fingerprint.
+    /// The key is not a fingerprint.
     Fingerprint,
     /// A line of the signature is empty, too long, or too short without being the last.
     LineLength,

@@ -1,4 +1,4 @@
-//! What can go wrong, and the exit code of each case.
+//! The errors of the command, and the exit code of each.
 
 use crate::envelope::EnvelopeError;
 use aioli::pkcs8::FormatError;
@@ -43,11 +43,11 @@ pub(crate) enum Error {
     Output(io::Error),
     /// Asking on the terminal failed.
     Terminal(io::Error),
-    /// A file is not what it should be.
+    /// A file is malformed.
     Malformed { path: PathBuf, reason: Reason },
-    /// The signature was made with another key than the one given.
+    /// The signature was not made with the given key.
     OtherKey { path: PathBuf, expected: String, given: String },
-    /// The signature belongs to another set or round than the key.
+    /// The signature and the key are of different sets or rounds.
     OtherSet { path: PathBuf, expected: aioli::Algorithm, given: String },
     /// The library failed.
     Library(aioli::Error),
@@ -58,13 +58,13 @@ pub(crate) enum Error {
 pub(crate) enum Reason {
     /// It is longer than any key or signature file.
     TooLong { limit: u64 },
-    /// Not a key, or one that is not supported.
+    /// The file is no key, or a key that is not supported.
     Key(aioli::Error),
-    /// Not a signature in an envelope.
+    /// The envelope of the signature is malformed.
     Envelope(EnvelopeError),
-    /// As many bytes as no signature of any set has.
+    /// No signature of any set has this length.
     RawSignature { given: usize, expected: usize, algorithm: aioli::Algorithm },
-    /// Neither a key nor a signature of any known form.
+    /// The file has no known form of a key or signature.
     Unknown { bytes: usize },
     /// The first line of a passphrase file is empty.
     EmptyPassphrase,

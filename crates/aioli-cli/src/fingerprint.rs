@@ -7,8 +7,8 @@ use sha2::{Digest, Sha256};
 
 /// The fingerprint of a public key: `SHA256:` and the unpadded base64 of a SHA-256 digest.
 ///
-/// The digest is taken over the key's SubjectPublicKeyInfo in DER, the bytes that OpenSSL gives too.
-/// They contain the identifier of the set, so keys of different sets or rounds differ.
+/// The digest is taken over the key's SubjectPublicKeyInfo in DER, the bytes that OpenSSL gives
+/// too. They contain the identifier of the set, so keys of different sets or rounds differ.
 pub(crate) fn fingerprint(key: &VerifyingKey) -> String {
     let der = key.to_public_key_der().expect("a public key is far below the length that DER can hold");
     format!("{PREFIX}{}", Base64Unpadded::encode_string(&Sha256::digest(der.as_bytes())))

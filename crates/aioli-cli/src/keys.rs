@@ -7,7 +7,7 @@ use aioli::pkcs8::{EncodePrivateKey, EncodePublicKey, FormatError, Identifiers, 
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
-/// Where a passphrase comes from.
+/// The source of a passphrase.
 #[derive(clap::Args, Debug)]
 pub(crate) struct PassphraseSource {
     /// Take the passphrase from the first line of this file

@@ -33,8 +33,8 @@ pub(crate) struct Measurement {
     pub(crate) threads: usize,
 }
 
-/// Measures every operation of a set, interleaved, for `time` each. With a pool, measures batches on
-/// all its threads.
+/// Measures every operation of a set, interleaved, for `time` each. With a pool, measures batches
+/// on all its threads.
 pub(crate) fn measure(
     set: Algorithm,
     kind: BackendKind,

@@ -84,7 +84,8 @@ fn describe(path: &Path, arguments: &Inspect) -> Result<Description, Error> {
 
 /// Why a file is neither a public nor a private key, from the errors of reading it as each of them.
 ///
-/// The file's structure or label rules out one of the two kinds. The error of the other kind is told.
+/// The file's structure or label rules out one of the two kinds, so the error of the other kind is
+/// reported.
 fn why_no_key(errors: [Option<aioli::Error>; 2], pem: bool, bytes: usize) -> Reason {
     let telling = |error: &aioli::Error| {
         !matches!(error, aioli::Error::KeyFormat(FormatError::Encoding(_) | FormatError::Label { .. }))
@@ -168,8 +169,7 @@ fn encryption(file: &[u8]) -> Option<String> {
     };
     let kdf = match &pbes2.kdf {
         Kdf::Scrypt(scrypt) => {
-            let (n, r, p) = (scrypt.cost_parameter, scrypt.block_size, scrypt.parallelization);
-            format!("scrypt (N = {n}, r = {r}, p = {p})")
+            format!("scrypt (N = {}, r = {}, p = {})", scrypt.cost_parameter, scrypt.block_size, scrypt.parallelization)
         }
         Kdf::Pbkdf2(pbkdf2) => format!("PBKDF2 ({} iterations)", pbkdf2.iteration_count),
         _ => "unknown key derivation".into(),
