@@ -1,6 +1,7 @@
 //! NIST's known-answer files for MAYO, regenerated on any backend, and their official digests.
 //!
-//! A file has 100 records. All randomness comes from NIST's generator, seeded with the bytes 00 to 2F.
+//! A file has 100 records. All randomness comes from NIST's generator, seeded with the bytes 00 to
+//! 2F.
 #![forbid(unsafe_code)]
 
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
@@ -30,7 +31,8 @@ pub struct Record {
 }
 
 impl Record {
-    /// The text of the record in its file, as record number `count`, without the empty line after it.
+    /// The text of the record in its file, as record number `count`, without the empty line after
+    /// it.
     pub fn text(&self, count: usize) -> String {
         let Self { seed, message, public_key, secret_key, signature, .. } = self;
         format!(
