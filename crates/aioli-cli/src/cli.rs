@@ -189,9 +189,12 @@ pub(crate) struct Kat {
 
 /// Measure this machine
 ///
-/// Times every operation of each set, on messages of 32 bytes. Prints the median, the spread (the
-/// distance between the quartiles, in percent of the median), operations per second and, on x86-64,
-/// cycles of the time-stamp counter, whose rate is constant and is not that of the core.
+/// Times every operation of each set, on messages of 32 bytes. Prints the median, the spread and
+/// operations per second. The spread is the distance between the quartiles, in percent of the
+/// median.
+///
+/// On x86-64, also prints cycles of the time-stamp counter. Its rate is constant and is not that of
+/// the core.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   aioli speed

@@ -13,8 +13,8 @@
 //! The signature covers the bytes of the signed file alone, so any MAYO software can check it.
 //! The lines above it only name the set and the key that it was made with.
 //!
-//! Every envelope has one reading, because the reader accepts exactly this form. A line ends with LF or
-//! with CR LF, since some tools turn the one into the other.
+//! Every envelope has one reading, because the reader accepts exactly this form. A line ends with
+//! LF or with CR LF, since some tools turn the one into the other.
 
 use crate::fingerprint::is_fingerprint;
 use crate::round::round_number;

@@ -84,8 +84,8 @@ fn keys_that_do_not_fit_are_told_apart_from_bad_signatures() {
     place.run(&["verify", "-k", "round2.pub", "f"]).expect(5).saying("mayo3-round2");
     place.run(&["verify", "-k", "small.pub", "f"]).expect(5).saying("mayo2");
 
-    // Bare bytes do not name their key: a wrong set shows in the length, a wrong key or round of the same
-    // length does not.
+    // Bare bytes do not name their key: a wrong set shows in the length, a wrong key or round of
+    // the same length does not.
     place.run(&["sign", "--raw", "--force", "-k", "k.key", "f"]).expect(0);
     place.run(&["verify", "-k", "other.pub", "f"]).expect(1);
     place.run(&["verify", "-k", "round2.pub", "f"]).expect(1);
