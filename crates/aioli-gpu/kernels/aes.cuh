@@ -5,8 +5,8 @@
 // (table, byte) of lane l is at (table * 256 + byte) * 32 + l.
 //
 // Only the last two bytes of the input, the counter, change from block to block. The contribution
-// of the other bytes to the first two rounds is computed once for each key. This leaves 2 + 8 + 8 *
-// 16 = 138 look-ups for a block.
+// of the other bytes to the first two rounds is computed once for each key. A block then takes
+// 2 + 8 + 8 * 16 = 138 look-ups.
 #pragma once
 #include "params.cuh"
 

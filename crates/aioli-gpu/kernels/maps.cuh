@@ -2,8 +2,11 @@
 // one item at a time. The block fills its AES tables once, for all of its items.
 //
 // Each operation has a matrix `left`: S to verify, V above O^T to sign, O^T for a key. The product
-// left * P1 is contracted with `left` once more, (A, B)[i][j] = sum over c of A[i][c] B[j][c], and
-// no operation needs more of P1 than (left, left * P1); see docs/gpu.md.
+// left * P1 is contracted with `left` once more:
+//
+//     (A, B)[i][j] = sum over c of A[i][c] B[j][c].
+//
+// No operation needs more of P1 than (left, left * P1); see docs/gpu.md.
 #pragma once
 #include "product.cuh"
 #include "whip.cuh"
@@ -138,9 +141,12 @@ constexpr int UPPER_SUMS = (K + 1) * ROWS, LOWER_SUMS = O * K;
 using L = Layout<ROWS, V, UPPER_SUMS + LOWER_SUMS, P1, P2>;
 }
 
-// Writes the products of an item, with M[i][l] = (V P2)[i][l] + (V, O^T P1)[i][l] + (O^T, V
-// P1)[l][i] and the linear part lambda_oil + O^T lambda_vinegar. `lambda_oil` begins `shift` bytes
-// after its address.
+// Writes the products of an item, with
+//
+//     M[i][l] = (V P2)[i][l] + (V, O^T P1)[i][l] + (O^T, V P1)[l][i]
+//
+// and the linear part lambda_oil + O^T lambda_vinegar. lambda_oil begins `shift` bytes after its
+// address.
 DEVICE void write_products(u32* products, const u32* upper, const u32* lower, const u32* lambda_oil, int shift) {
     using namespace signing;
     for (int w = threadIdx.x; w < VECTORS * MW; w += THREADS) {
@@ -160,9 +166,8 @@ DEVICE void write_products(u32* products, const u32* upper, const u32* lower, co
     }
 }
 
-// For the items of `list` (all items if it is null): computes from O and the vinegar the products
-// (v_j, v_i P1) and Lambda(v_i), in rows of K, the matrices M_i, and lambda_oil + O^T
-// lambda_vinegar.
+// Computes the products of the items of `list` (of all items if it is null) from O and the vinegar:
+// (v_j, v_i P1) and Lambda(v_i), in rows of K; the matrices M_i; lambda_oil + O^T lambda_vinegar.
 //
 // Secret: everything but the seed of P and the targets.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)

@@ -1,5 +1,5 @@
-// Left products: left * right, for a small dense matrix `left` in shared memory and a matrix of
-// m-vectors `right`, whose rows come one after another from the key stream.
+// Left products: left * right. `left` is a small dense matrix in shared memory. `right` is a matrix
+// of m-vectors, whose rows come one after another from the key stream.
 //
 // A block of threads computes one product. The rows of `right` pass through two buffers in shared
 // memory: while the threads use one, they fill the other. Each thread owns some words of the result

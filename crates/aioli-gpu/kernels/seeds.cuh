@@ -10,8 +10,9 @@ extern "C" __global__ void keygen_seeds(const u8* secret_keys, u32* oils, u32 co
     shake256<SEED_BYTES + O_BYTES>(in, oils + item * (u64)(OIL_STRIDE / 4));
 }
 
-// For the items of `list` (all items if it is null): derives the results of keygen_seeds, the salt,
-// t with the key of the linear map, and the vinegar and r of sample number `sample`.
+// Derives the hashes of signing, for the items of `list` (for all items if it is null): the results
+// of keygen_seeds; the salt; t with the key of the linear map; the vinegar and r of sample number
+// `sample`.
 //
 // Secret: keys, oils, vinegars.
 extern "C" __global__ void sign_seeds(

@@ -41,8 +41,8 @@ DEVICE u32 entry(const Column& column, const Column& row) {
     return word & 15;
 }
 
-// Builds the system from the products of an item: y = t - W(v), and A, whose column l of block i is
-// the sum over j of z^e(i, j) M_j, and the linear part. The sums before reduction go to `wide` and
+// Builds the system from the products of an item: y = t - W(v), and A. Column l of block i of A is
+// the linear part plus the sum over j of z^e(i, j) M_j. The sums before reduction go to `wide` and
 // to the zeroed `wide_y`.
 DEVICE void build_system(u32* system, u32* y, u32* wide, u32* wide_y, const u32* products, const u32* target) {
     const int thread = threadIdx.x;

@@ -35,9 +35,10 @@ DEVICE u32 reduced_word(const u32* wide, int p) {
 
 // Adds W to the zeroed sum `wide`:
 //
-//     sum over i, j < K of z^e(i, j) products[j][i], plus z^e(i, 0) products[K][i] with the linear map,
+//     sum over i, j < K of z^e(i, j) products[j][i],
 //
-// where a row of `products` has `rows` m-vectors, and row K is Lambda of each vector.
+// and with the linear map also the sum over i < K of z^e(i, 0) products[K][i]. A row of `products`
+// has `rows` m-vectors; row K is Lambda of each vector.
 DEVICE void add_whipped(u32* wide, const u32* products, int rows) {
     const int groups = blockDim.x / WIDE, p = threadIdx.x % WIDE, group = threadIdx.x / WIDE;
     if (group >= groups) return;

@@ -1,6 +1,6 @@
 // Runs the kernels of one parameter set for the program at the other end of standard input and
-// output, which asks for memory, copies and launches, as of a driver. Each buffer has exactly the
-// size asked for, so a sanitizer sees its end.
+// output. Like a driver, it offers memory, copies and launches. Each buffer has exactly the size
+// asked for, so a sanitizer sees its end.
 #include "shim.h"
 // The kernels are in the same translation unit, as a GPU gets them.
 #include "kernels.cu"
