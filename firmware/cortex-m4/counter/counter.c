@@ -11,10 +11,10 @@
  * execution. ENCODING is the halfwords of the instruction in hexadecimal, in their order. The
  * reader of the file attributes the instructions to functions and classes.
  *
- * TRACE is a hash, in hexadecimal, of all taken branches (from where and to where) and all accesses
- * to memory (by which instruction, at which address, load or store), in their order. It is the same
- * for two runs unless one of them branches differently or touches other addresses. It does not
- * contain the effect of a conditional instruction without access.
+ * TRACE is a hash, in hexadecimal, of all taken branches and all accesses to memory, in their order. A
+ * branch counts with its source and target, an access with its instruction, its address, and whether
+ * it loads or stores. Two runs have the same hash unless one of them branches differently or touches
+ * other addresses. The effect of a conditional instruction without access is not part of it.
  *
  * Arguments: out=FILE. Code must lie below 4 MiB.
  */

@@ -1,14 +1,17 @@
 @ Calls a function with known values in the registers that it must preserve, and reports those that
 @ it did not.
 @
-@ uint32_t aioli_check_abi(const void *function, const uint32_t arguments[8], const uint32_t
-@ values[24]);
+@     uint32_t aioli_check_abi(const void *function, const uint32_t arguments[8],
+@                              const uint32_t values[24]);
 @
 @ The first four arguments go to r0 to r3, the others to the stack. The values go to r4 to r11 and
 @ s16 to s31.
 @
-@ Returns a bit for each violation: bits 0 to 7 for r4 to r11, bits 8 to 23 for s16 to s31, bit 24
-@ for a stack pointer that differs from before the call, bit 25 for one that is not a multiple of 8.
+@ Returns a bit for each violation:
+@ - bits 0 to 7 for r4 to r11;
+@ - bits 8 to 23 for s16 to s31;
+@ - bit 24 for a stack pointer that differs from before the call;
+@ - bit 25 for a stack pointer that is not a multiple of 8.
 @
 @ A function that calls another must align the stack pointer to 8 there, too, which this stub cannot
 @ see. No kernel calls another function, as `cargo xtask firmware` checks in the image, so a kernel
