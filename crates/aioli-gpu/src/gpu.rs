@@ -71,8 +71,8 @@ impl Gpu {
         locked(&*self.engine::<P>()?).verifying_keys(keys)
     }
 
-    /// Signs each of the items with fresh randomness. One result for each item, which can only be
-    /// the error [`aioli::Error::SamplesExhausted`].
+    /// Signs each of the items with fresh randomness. Returns one result for each item, whose only error
+    /// is [`aioli::Error::SamplesExhausted`].
     ///
     /// # Errors
     ///
