@@ -1,5 +1,7 @@
-//! Puts the board's memory map where the linker looks, and writes the known answers: the first record of NIST's file of
-//! each set, made on this machine and compared with its official digest.
+//! Puts the board's memory map where the linker looks, and writes the known answers.
+//!
+//! A known answer is the first record of a set in NIST's file. It is made on the machine that
+//! builds, and compared with its official digest.
 
 use aioli::Algorithm;
 use aioli::backend::DetectedBackend;

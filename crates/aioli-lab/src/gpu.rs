@@ -13,7 +13,7 @@ use crate::show::{Block, Chart, Curve, Marks, Table, significant};
 use crate::study::{self, Study, label};
 use aioli::params::ParameterSet;
 use aioli::{Algorithm, MessageDigest, Signature, SigningKey, VerifyingKey, with_set};
-use aioli_gpu::{Gpu, Processor, Schedule, Signing, Verification, Worker};
+use aioli_gpu::{Gpu, Item, Processor, Schedule, SigningItem, Worker};
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
@@ -120,15 +120,15 @@ struct Fixture<P: ParameterSet> {
 
 /// A worker on the batches of a set.
 trait Works<P: ParameterSet>:
-    for<'a> Worker<Signing<'a, P>, Signed<P>>
-    + for<'a> Worker<Verification<'a, P>, Verified>
+    for<'a> Worker<SigningItem<'a, P>, Signed<P>>
+    + for<'a> Worker<Item<'a, P>, Verified>
     + Worker<SigningKey<P>, VerifyingKey<P>>
 {
 }
 
 impl<P: ParameterSet, W> Works<P> for W where
-    W: for<'a> Worker<Signing<'a, P>, Signed<P>>
-        + for<'a> Worker<Verification<'a, P>, Verified>
+    W: for<'a> Worker<SigningItem<'a, P>, Signed<P>>
+        + for<'a> Worker<Item<'a, P>, Verified>
         + Worker<SigningKey<P>, VerifyingKey<P>>
 {
 }
@@ -150,14 +150,14 @@ impl<P: ParameterSet> Worker<SigningKey<P>, VerifyingKey<P>> for Both {
     }
 }
 
-impl<P: ParameterSet> Worker<Signing<'_, P>, Signed<P>> for Both {
-    fn work(&self, items: &[Signing<'_, P>]) -> Result<Vec<Signed<P>>, aioli_gpu::Error> {
+impl<P: ParameterSet> Worker<SigningItem<'_, P>, Signed<P>> for Both {
+    fn work(&self, items: &[SigningItem<'_, P>]) -> Result<Vec<Signed<P>>, aioli_gpu::Error> {
         self.sign.run(items, &*self.gpu, &Processor)
     }
 }
 
-impl<P: ParameterSet> Worker<Verification<'_, P>, Verified> for Both {
-    fn work(&self, items: &[Verification<'_, P>]) -> Result<Vec<Verified>, aioli_gpu::Error> {
+impl<P: ParameterSet> Worker<Item<'_, P>, Verified> for Both {
+    fn work(&self, items: &[Item<'_, P>]) -> Result<Vec<Verified>, aioli_gpu::Error> {
         self.verify.run(items, &*self.gpu, &Processor)
     }
 }
@@ -168,7 +168,7 @@ impl<P: ParameterSet> Fixture<P> {
         let public_keys = worker.work(&keys)?;
         let digests: Vec<MessageDigest<P>> = (0..items).map(|i| MessageDigest::of(&i.to_le_bytes())).collect();
         let sign = |key: &dyn Fn(usize) -> usize| -> Result<Vec<Signature<P>>> {
-            let requests = (0..keys.len()).map(|i| Signing { key: &keys[key(i)], digest: &digests[i] });
+            let requests = (0..keys.len()).map(|i| SigningItem { key: &keys[key(i)], digest: &digests[i] });
             Ok(worker.work(&requests.collect::<Vec<_>>())?.into_iter().collect::<Result<_, _>>()?)
         };
         let (signatures, of_one_key) = (sign(&|i| i)?, sign(&|_| 0)?);
@@ -187,14 +187,14 @@ impl<P: ParameterSet> Fixture<P> {
     }
 
     fn sign(&self, worker: &impl Works<P>) -> Result<()> {
-        let requests = self.keys.iter().zip(&self.digests).map(|(key, digest)| Signing { key, digest });
+        let requests = self.keys.iter().zip(&self.digests).map(|(key, digest)| SigningItem { key, digest });
         ensure!(worker.work(&requests.collect::<Vec<_>>())?.iter().all(Result::is_ok), "a signature failed");
         Ok(())
     }
 
     fn verify(&self, worker: &impl Works<P>, one_key: bool) -> Result<()> {
         let signatures = if one_key { &self.of_one_key } else { &self.signatures };
-        let items = signatures.iter().enumerate().map(|(i, signature)| Verification {
+        let items = signatures.iter().enumerate().map(|(i, signature)| Item {
             key: &self.public_keys[if one_key { 0 } else { i }],
             digest: &self.digests[i],
             signature,

@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &Kat) -> Result<Exit, Error> {
                     files::write(&path, file.text.as_bytes(), Access::Everyone, true)?;
                 }
             }
-            // A signature of ours that does not verify is a wrong answer, too.
+            // A signature of this library that does not verify is a wrong answer, too.
             Err(error) => {
                 say!("{:64}  {set:<12}  DIFFERS", "-")?;
                 complain(&error.into());
@@ -47,11 +47,13 @@ pub(crate) fn run(arguments: &Kat) -> Result<Exit, Error> {
     Ok(exit)
 }
 
+/// A known-answer file and its digest.
 struct File {
     text: String,
     digest: String,
 }
 
+/// Regenerates the file of a set.
 fn regenerate(set: Algorithm, backend: DetectedBackend, progress: &ProgressBar) -> Result<File, aioli::Error> {
     let mut text = String::new();
     let digests = aioli_kat::regenerate::<aioli::Error>(set, backend, |piece| {

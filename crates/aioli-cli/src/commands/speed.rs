@@ -69,13 +69,14 @@ pub(crate) fn row(measurement: &Measurement) -> Result<(), Error> {
     )
 }
 
-/// What `--json` writes.
+/// The document that `--json` writes.
 #[derive(Serialize)]
 struct Document {
     machine: Machine,
     results: Vec<Measurement>,
 }
 
+/// The machine that was measured.
 #[derive(Serialize)]
 struct Machine {
     cpu: Option<String>,
