@@ -67,7 +67,7 @@ impl<P: ParameterSet> Places<P> {
         places
     };
 
-    /// Row `i`, for so many `vectors`: k, or k + 1 with the linear part.
+    /// The first `vectors` places of row `i`: k of them, or k + 1 with the linear part.
     #[inline(always)]
     fn of(i: usize, vectors: usize) -> &'static [u16] {
         &Self::OF[i][..vectors]

@@ -258,8 +258,8 @@ impl Backend for NoLinearMap {
 
     const REGISTER: usize = Portable::REGISTER;
 
-    fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
-        self.0.left_product(x, rows, out, stride);
+    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+        self.0.left_product(left, right, out, stride);
     }
 
     fn left_product_of_stream(
