@@ -1,7 +1,8 @@
 //! Signing and verifying keys, compact and expanded.
 //!
-//! A compact key is what is stored and sent. An expanded one holds P1 and what else follows from the key alone: worth
-//! its memory (120 to 850 kB) where one key serves many operations.
+//! Compact keys are stored and sent. Expanded keys also hold P1 and the other values that follow
+//! from the key alone. They are worth their memory (120 to 850 kB) if one key is used for many
+//! operations.
 
 use crate::Error;
 use crate::backend::{DetectedBackend, with_backend};
@@ -14,11 +15,12 @@ use alloc::boxed::Box;
 use signature::rand_core::TryCryptoRng;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// A compact secret key: the seed that everything else follows from.
+/// A compact secret key: the seed from which everything else follows.
+#[allow(missing_debug_implementations, reason = "secret keys are never printed")]
 pub struct SigningKey<P: ParameterSet>(P::SecretKeyBytes);
 
 impl<P: ParameterSet> SigningKey<P> {
-    /// A fresh key from the operating system's randomness.
+    /// Makes a fresh key from the operating system's randomness.
     ///
     /// # Errors
     ///
@@ -30,7 +32,7 @@ impl<P: ParameterSet> SigningKey<P> {
         Ok(key)
     }
 
-    /// A fresh key from the given randomness.
+    /// Makes a fresh key from the given randomness.
     ///
     /// # Errors
     ///
@@ -41,7 +43,7 @@ impl<P: ParameterSet> SigningKey<P> {
         Ok(key)
     }
 
-    /// The key of this seed, which is the encoded secret key.
+    /// Makes the key of a seed. The seed is the encoded secret key.
     pub const fn from_seed(seed: P::SecretKeyBytes) -> Self {
         Self(seed)
     }
@@ -56,7 +58,7 @@ impl<P: ParameterSet> SigningKey<P> {
         VerifyingKey(with_backend!(DetectedBackend::best(), |b| operations::verifying_key::<P, _>(b, self.as_ref())))
     }
 
-    /// Computes what signing needs of the key once and for all.
+    /// Computes the values that all signatures by this key share.
     pub fn expand(&self) -> ExpandedSigningKey<P> {
         let backend = DetectedBackend::best();
         let secret = with_backend!(backend, |b| operations::expand_signing_key::<P, _>(b, self.as_ref()));
@@ -122,7 +124,8 @@ impl<P: ParameterSet> Drop for SigningKey<P> {
 
 impl<P: ParameterSet> ZeroizeOnDrop for SigningKey<P> {}
 
-/// A secret key with everything that signing needs: O, P1 and Q = P2 + P1' O.
+/// A secret key with the values that all its signatures share: O, P1 and Q = P2 + P1' O.
+#[allow(missing_debug_implementations, reason = "secret keys are never printed")]
 pub struct ExpandedSigningKey<P: ParameterSet> {
     pub(crate) key: SigningKey<P>,
     pub(crate) secret: ExpandedSecret,
@@ -139,7 +142,7 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         self.key.verifying_key()
     }
 
-    /// See [`SigningKey::sign_deterministic`].
+    /// Signs without randomness, see [`SigningKey::sign_deterministic`].
     ///
     /// # Errors
     ///
@@ -148,7 +151,7 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         self.sign_with_randomizer(&MessageDigest::of(message), P::DigestBytes::ZERO)
     }
 
-    /// See [`SigningKey::sign_digest`].
+    /// Signs the message that `digest` was computed from, with fresh randomness.
     ///
     /// # Errors
     ///
@@ -178,7 +181,7 @@ impl<P: ParameterSet> Clone for ExpandedSigningKey<P> {
 impl<P: ParameterSet> Drop for ExpandedSigningKey<P> {
     fn drop(&mut self) {
         memory::wipe(&mut self.secret.oil);
-        // P1 is public.
+        // P1 is public, so only Q is cleared.
         memory::wipe(&mut self.secret.p1_q[P::P1_BYTES..]);
     }
 }
@@ -190,7 +193,7 @@ impl<P: ParameterSet> ZeroizeOnDrop for ExpandedSigningKey<P> {}
 pub struct VerifyingKey<P: ParameterSet>(pub(crate) P::PublicKeyBytes);
 
 impl<P: ParameterSet> VerifyingKey<P> {
-    /// From an array of the right length.
+    /// Makes a public key from its encoding.
     pub const fn from_bytes(bytes: P::PublicKeyBytes) -> Self {
         Self(bytes)
     }
@@ -235,7 +238,7 @@ impl<P: ParameterSet> AsRef<[u8]> for VerifyingKey<P> {
     }
 }
 
-/// A public key with P1 and P2.
+/// A public key with its P1 and P2.
 #[derive(Clone)]
 pub struct ExpandedVerifyingKey<P: ParameterSet> {
     pub(crate) key: VerifyingKey<P>,
@@ -249,7 +252,7 @@ impl<P: ParameterSet> ExpandedVerifyingKey<P> {
         &self.key
     }
 
-    /// See [`VerifyingKey::verify_digest`].
+    /// Verifies a signature of the message that `digest` was computed from.
     ///
     /// # Errors
     ///
@@ -266,7 +269,7 @@ impl<P: ParameterSet> core::fmt::Debug for ExpandedVerifyingKey<P> {
     }
 }
 
-/// Fresh random bytes; an array of digest length, of which `SALT_BYTES` are used.
+/// A fresh randomizer R: the first `SALT_BYTES` bytes of the array, which is of digest length.
 #[cfg(feature = "getrandom")]
 fn system_randomizer<P: ParameterSet>() -> Result<P::DigestBytes, Error> {
     let mut randomizer = P::DigestBytes::ZERO;
@@ -274,7 +277,7 @@ fn system_randomizer<P: ParameterSet>() -> Result<P::DigestBytes, Error> {
     Ok(randomizer)
 }
 
-/// The traits of the `signature` crate, the same for compact and expanded keys.
+/// Implements the traits of the `signature` crate, for compact and expanded keys alike.
 macro_rules! signature_traits {
     ($($signing:ident, $verifying:ident;)*) => {$(
         #[cfg(feature = "getrandom")]

@@ -5,13 +5,13 @@ use crate::params::ParameterSet;
 
 /// A signature: k vectors of n field elements, packed, and the salt.
 ///
-/// Every run of bytes of the right length decodes. Where n * k is odd a non-zero last high nibble is malformed, and
-/// does not verify.
+/// Every byte string of the right length decodes. If n k is odd, a signature whose vectors end with
+/// a non-zero high nibble is malformed and does not verify.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signature<P: ParameterSet>(P::SignatureBytes);
 
 impl<P: ParameterSet> Signature<P> {
-    /// From an array of the right length.
+    /// Makes a signature from its encoding.
     pub const fn from_bytes(bytes: P::SignatureBytes) -> Self {
         Self(bytes)
     }

@@ -70,7 +70,8 @@ fn every_form_of_every_set_reads_and_the_provider_s_is_written() {
     for algorithm in Algorithm::ALL {
         let key = key(algorithm);
         let public_key = key.verifying_key();
-        let (seed, pk) = (key.as_bytes(), public_key.as_bytes());
+        let seed = key.as_bytes();
+        let pk = public_key.as_bytes();
 
         let file = public_der(algorithm, pk);
         assert_eq!(public_key.to_public_key_der().unwrap().as_bytes(), file, "{algorithm}");
@@ -114,8 +115,10 @@ fn pem_of_every_set_reads_back() {
 #[test]
 fn typed_keys_take_their_own_set_only() {
     let seed = [7; 32];
-    let (new, old) = (mayo3::SigningKey::from_seed(seed), round2::mayo3::SigningKey::from_seed(seed));
-    let (new_file, old_file) = (new.to_pkcs8_der().unwrap(), old.to_pkcs8_der().unwrap());
+    let new = mayo3::SigningKey::from_seed(seed);
+    let old = round2::mayo3::SigningKey::from_seed(seed);
+    let new_file = new.to_pkcs8_der().unwrap();
+    let old_file = old.to_pkcs8_der().unwrap();
     assert_eq!(mayo3::SigningKey::from_pkcs8_der(new_file.as_bytes()).unwrap().as_seed(), &seed);
     assert_eq!(round2::mayo3::SigningKey::from_pkcs8_der(old_file.as_bytes()).unwrap().as_seed(), &seed);
 
@@ -161,7 +164,8 @@ fn errors_say_what_is_wrong() {
     let algorithm = Algorithm::Mayo1;
     let key = key(algorithm);
     let public_key = key.verifying_key();
-    let (seed, pk) = (key.as_bytes(), public_key.as_bytes());
+    let seed = key.as_bytes();
+    let pk = public_key.as_bytes();
     let format = Error::KeyFormat;
     let public_error = |file: &[u8]| OQS.decode_public_key(file).unwrap_err();
 
@@ -205,8 +209,8 @@ fn errors_say_what_is_wrong() {
     assert_eq!(public_error(&file), format(FormatError::UnusedBits));
 
     // Other files.
-    let (public_pem, private_pem) =
-        (public_key.to_public_key_pem(LineEnding::LF).unwrap(), key.to_pkcs8_pem(LineEnding::LF).unwrap());
+    let public_pem = public_key.to_public_key_pem(LineEnding::LF).unwrap();
+    let private_pem = key.to_pkcs8_pem(LineEnding::LF).unwrap();
     assert_eq!(private_error(public_pem.as_bytes()), format(FormatError::Label { expected: "PRIVATE KEY" }));
     assert_eq!(public_error(private_pem.as_bytes()), format(FormatError::Label { expected: "PUBLIC KEY" }));
     for file in [&b""[..], b"\x30", b"hello", b"-----BEGIN PRIVATE KEY-----", &public_der(algorithm, pk)] {

@@ -1,21 +1,21 @@
-//! What can be wrong with a key file.
+//! The errors of key files.
 
 use crate::Error;
 use pkcs8::ObjectIdentifier;
 use pkcs8::der;
 
-/// What is wrong with a key file.
+/// A key file was refused; each variant gives the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FormatError {
     /// Neither PEM nor DER, or not the structure of such a key.
     Encoding(der::Error),
-    /// PEM of something else: its label is not the expected one, which is given.
+    /// A PEM file of another kind: its label is not the expected one.
     Label {
-        /// The label of the expected kind of file.
+        /// The expected label.
         expected: &'static str,
     },
-    /// The identifier is of no known set.
+    /// No known set has the identifier.
     UnknownIdentifier(ObjectIdentifier),
     /// The algorithm identifier has parameters.
     Parameters,
@@ -23,15 +23,16 @@ pub enum FormatError {
     UnusedBits,
     /// The private key has none of the known forms.
     PrivateKeyForm,
-    /// The public key that is stored with the seed is not the seed's.
+    /// The public key that is stored with the seed does not follow from it.
     PublicKeyMismatch,
-    /// A key of the interim MAYO_2 (n = 96, o = 16, k = 4) of pq-mayo 0.6, which that crate writes with the identifier
-    /// of round 2's MAYO_2. It belongs to neither round. A seed in pq-mayo's form without its public key counts as one.
+    /// A key of the interim MAYO_2 (n = 96, o = 16, k = 4), which belongs to neither round. The
+    /// crate pq-mayo 0.6 writes it with the identifier of round 2's MAYO_2. A seed in pq-mayo's form
+    /// without its public key counts as such a key.
     InterimSet,
     /// The private key is encrypted and no passphrase was given.
     Encrypted,
-    /// The private key is encrypted by a scheme that is not supported, or with a cost in time or memory that is not
-    /// accepted (1 GiB, ten million iterations); the scheme's identifier.
+    /// The private key is encrypted by an unsupported method, whose identifier this is, or at a cost
+    /// above the limits of 1 GiB of memory and ten million iterations.
     UnsupportedEncryption(ObjectIdentifier),
     /// The private key cannot be decrypted: the passphrase is wrong or the file is damaged.
     Decryption,
@@ -55,7 +56,7 @@ impl core::fmt::Display for FormatError {
             ),
             Self::Encrypted => f.write_str("private key is encrypted and no passphrase was given"),
             Self::UnsupportedEncryption(oid) => {
-                write!(f, "private key is encrypted by an unsupported scheme ({oid}) or at excessive cost")
+                write!(f, "private key is encrypted by an unsupported method ({oid}) or at excessive cost")
             }
             Self::Decryption => f.write_str("private key cannot be decrypted: wrong passphrase or damaged file"),
         }

@@ -3,9 +3,10 @@
 use crate::packed::add;
 use crate::params::ParameterSet;
 
-/// Copies the first `rows` by `columns` m-vectors of a matrix into the other order: entry (i, j) of `from`, whose rows
-/// are `from_columns` m-vectors long, goes to row j, column i of `to`, whose rows are `to_columns` m-vectors long (the
-/// last one may be cut after its last entry written).
+/// Copies entry (i, j) of `from` to row j, column i of `to`, for i < `rows` and j < `columns`.
+///
+/// The rows of `from` are `from_columns` m-vectors long, those of `to` are `to_columns`. The last
+/// row of `to` may end behind the last entry that is written.
 #[inline(always)]
 pub(crate) fn transpose<P: ParameterSet>(
     (rows, columns): (usize, usize),
@@ -26,22 +27,27 @@ pub(crate) fn add_transposed<P: ParameterSet>((rows, columns): (usize, usize), f
     }
 }
 
-/// Hands each m-vector in column `j` of a matrix, whose rows are `columns` of them long, to `f` with its one in `row`, as
-/// many as both have.
+/// Calls `f` with entry (i, j) of `to` and entry i of `row`, for as many i as both have.
+///
+/// The rows of `to` are `columns` m-vectors long.
 #[inline(always)]
 fn into_column<P: ParameterSet>((to, columns): (&mut [u8], usize), j: usize, row: &[u8], f: impl Fn(&mut [u8], &[u8])) {
-    let (to, stride) = (&mut to[j * P::M_BYTES..], columns * P::M_BYTES);
-    // Four at a time, as for so few instructions the loop itself counts; not where they are many, without vectors.
-    let (four_rows, four) = (4 * stride, 4 * P::M_BYTES);
+    let to = &mut to[j * P::M_BYTES..];
+    let stride = columns * P::M_BYTES;
+    // Four m-vectors at a time: in vector registers each is a few instructions, so the loop itself counts. On machines
+    // of 32 bits, which may have no vector registers, each is many instructions, and the plain loop below does.
+    let four_rows = 4 * stride;
+    let four = 4 * P::M_BYTES;
     let fours = if cfg!(target_pointer_width = "64") { (to.len() / four_rows).min(row.len() / four) } else { 0 };
-    let ((to_fours, to), (fours, row)) = (to.split_at_mut(fours * four_rows), row.split_at(fours * four));
+    let (to_fours, to) = to.split_at_mut(fours * four_rows);
+    let (fours, row) = row.split_at(fours * four);
     for (to, from) in to_fours.chunks_exact_mut(four_rows).zip(fours.chunks_exact(four)) {
         for (to, from) in to.chunks_exact_mut(stride).zip(from.chunks_exact(P::M_BYTES)) {
             f(&mut to[..P::M_BYTES], from);
         }
     }
     let whole = to.len() / stride;
-    // Exact chunks, whose length need not be looked at, and what is left of the last row.
+    // Exact chunks need no check of their length. The last row, which may be cut, follows after them.
     for (to, from) in to.chunks_exact_mut(stride).zip(row.chunks_exact(P::M_BYTES)) {
         f(&mut to[..P::M_BYTES], from);
     }
@@ -78,12 +84,13 @@ mod tests {
         const MB: usize = Mayo2::M_BYTES;
         let from: Vec<u8> = (0..3 * 11 * MB).map(|at| (at / MB) as u8 + 1).collect();
         for to_rows in 1..=12 {
-            // Rows of five, the last one whole, or cut behind what is written.
+            // Rows of five m-vectors; the last one is whole, or cut behind the last entry that is written.
             for last in [5, 3] {
                 let mut to = vec![0; ((to_rows - 1) * 5 + last) * MB];
                 transpose::<Mayo2>((3, 11), (&from, 11), (&mut to, 5));
                 for (at, vector) in to.chunks_exact(MB).enumerate() {
-                    let (j, i) = (at / 5, at % 5);
+                    let j = at / 5;
+                    let i = at % 5;
                     let expected = if i < 3 && j < 11 { (11 * i + j) as u8 + 1 } else { 0 };
                     assert!(vector.iter().all(|&byte| byte == expected), "row {j}, column {i} of {to_rows} rows");
                 }

@@ -1,9 +1,17 @@
-//! Whipping: sums of powers of z times m-vectors in GF(16)\[z\] / f(z).
+//! Whipping: sums of powers of z times m-vectors in GF(16)\[z\] / f(z) (docs/mayo.md, The whipped
+//! map).
 //!
-//! An m-vector is a polynomial in z, lowest coefficient first, so z^e times it is a shift by e nibbles: a copy of it in
-//! the middle of zeros, read from e / 2 bytes before it, or the same of a copy shifted by a nibble. The sums are reduced
-//! modulo f once: f(z) = z^m + tail(z) with a tail of degree 3, the coefficients from z^m upwards number at most
-//! `MAX_EXPONENT`, and `MAX_EXPONENT + 4 <= m`, so one fold is enough.
+//! An m-vector is a polynomial in z, lowest coefficient first, so z^e times it is a shift by e
+//! nibbles:
+//!
+//! ```text
+//! e even    z^e a     =  a in the middle of zeros, read from e / 2 bytes before its beginning
+//! e odd     z^e a     =  z^(e-1) (z a): the same, read from a second copy that holds z a
+//! ```
+//!
+//! Sums are reduced modulo f(z) = z^m + tail(z) once, at the end. They have at most `MAX_EXPONENT`
+//! coefficients from z^m on, and the tail has degree 3. So one fold, which replaces z^m by tail(z),
+//! is enough, because `MAX_EXPONENT + 4 <= m`.
 
 use crate::backend::Backend;
 use crate::memory::wipe;
@@ -11,29 +19,36 @@ use crate::packed;
 use crate::params::ParameterSet;
 use crate::sets::largest;
 
-/// An m-vector ready to be multiplied by powers of z: itself, and z times it, each in the middle of zeros.
+/// An m-vector a, ready to be multiplied by powers of z: a and z a, each in the middle of zeros.
+///
+/// Both begin `PAD` bytes behind the beginning of their array. Reading from further left shifts
+/// zeros in from below, which is multiplication by an even power of z.
 type Shifts = [[u8; PADDED]; 2];
 
-/// Replaces vectors.
+/// Writes m-vectors, and z times them, into `shifts`. The zeros around them stay.
 ///
-/// First all of them, then z times all of them: a shifted read right after the write would wait for it.
+/// It writes all vectors before it shifts the first one: an unaligned read right after the write
+/// would wait for it.
 #[inline(always)]
 fn set<'a, P: ParameterSet, B: Backend>(shifts: &mut [Shifts], vectors: impl Iterator<Item = &'a [u8]>) {
     for ([even, _], vector) in shifts.iter_mut().zip(vectors) {
         even[PAD..][..P::M_BYTES].copy_from_slice(&vector[..P::M_BYTES]);
     }
-    // One byte more than a vector, and zeros to a whole register.
+    // z a is one byte longer than a. Zeros complete the last register.
     let length = (P::M_BYTES + 1).next_multiple_of(B::REGISTER);
     for [even, odd] in shifts {
-        let (here, before) = (&even[PAD..], &even[PAD - 1..]);
+        let here = &even[PAD..];
+        let before = &even[PAD - 1..];
         for ((odd, here), before) in odd[PAD..][..length].iter_mut().zip(here).zip(before) {
             *odd = here << 4 | before >> 4;
         }
     }
 }
 
-/// Where among the bytes of k + 1 vectors what is z^e(i, j) times vector j begins, for each i; the last vector, the linear
-/// part, goes with e(i, 0). Exponents are public.
+/// Where z^e(i,j) times each vector begins, in the bytes of an array of k + 1 [`Shifts`].
+///
+/// Row i belongs to e(i, 0), ..., e(i, k-1) for the vectors 0 to k-1, and to e(i, 0) again for the
+/// last vector, which is the linear part. Exponents are public, so they may be part of addresses.
 struct Places<P>(core::marker::PhantomData<P>);
 
 impl<P: ParameterSet> Places<P> {
@@ -41,7 +56,8 @@ impl<P: ParameterSet> Places<P> {
         let mut places = [[0; MAX_K + 1]; MAX_K];
         let mut n = 0;
         while n < P::K * (P::K + 1) {
-            let (i, j) = (n / (P::K + 1), n % (P::K + 1));
+            let i = n / (P::K + 1);
+            let j = n % (P::K + 1);
             let exponent = P::EXPONENTS[i * P::K + j % P::K] as usize;
             let place = 2 * j * PADDED + place(exponent);
             assert!(place <= u16::MAX as usize);
@@ -51,33 +67,35 @@ impl<P: ParameterSet> Places<P> {
         places
     };
 
+    /// The first `vectors` places of row `i`: k of them, or k + 1 with the linear part.
     #[inline(always)]
     fn of(i: usize, vectors: usize) -> &'static [u16] {
         &Self::OF[i][..vectors]
     }
 }
 
-/// Where in the bytes of a vector z^exponent times it begins.
+/// Where z^exponent times a vector begins, in the bytes of its [`Shifts`].
 const fn place(exponent: usize) -> usize {
     exponent % 2 * PADDED + PAD - exponent / 2
 }
 
-/// A sum of powers of z times m-vectors, not reduced.
+/// A sum of powers of z times m-vectors: a polynomial of up to m + `MAX_EXPONENT` coefficients, not
+/// reduced modulo f(z).
 struct Sum([u8; WIDE]);
 
 impl Sum {
     const ZERO: Self = Self([0; WIDE]);
 
-    /// Adds what of each vector stands at its place.
+    /// Adds z^e times each vector, read from the copy that `places` points into.
     ///
-    /// Two vectors at a time: such a sum of three may be one instruction.
+    /// It takes two vectors at a time, because a sum of three terms may be one instruction.
     #[inline(always)]
     fn add<P: ParameterSet, B: Backend>(&mut self, vectors: &[Shifts], places: &[u16]) {
         let bytes = vectors.as_flattened().as_flattened();
         let shifted = |&place: &u16| &bytes[usize::from(place)..][..wide::<P, B>()];
         let sum = &mut self.0[..wide::<P, B>()];
         if B::REGISTER < 8 {
-            // Without vectors, by words: of bytes a compiler makes none.
+            // Machines without vector registers add words. Compilers would add single bytes here.
             return places.iter().for_each(|place| packed::add(sum, shifted(place)));
         }
         let (pairs, last) = places.as_chunks();
@@ -93,21 +111,25 @@ impl Sum {
         }
     }
 
-    /// The remainder modulo f, packed.
+    /// Writes the sum modulo f(z), packed, into `out`.
     ///
-    /// From memory, at some distance after the sum was written there: it is read at other places than it was written.
+    /// It is best called some time after [`add`](Self::add): it reads at other byte positions than
+    /// were written, and a read right after such a write would wait for it.
     #[inline(always)]
     fn reduce<P: ParameterSet, B: Backend>(&self, out: &mut [u8]) {
         let [f0, f1, f2, f3] = P::F_TAIL;
-        // The coefficients from z^m on, and those one and two bytes before, without the ones below z^m.
+        // The coefficients from z^m on, and z^2 and z^4 times them, which are one and two bytes further up. Masks
+        // remove coefficients below z^m from the latter two.
         let high: &[u8; ABOVE] = array(&self.0[P::M_BYTES..]);
         let before: &[u8; ABOVE] = array(&self.0[P::M_BYTES - 1..]);
         let before_that: &[u8; ABOVE] = array(&self.0[P::M_BYTES - 2..]);
         let mut folded: [u8; ABOVE] = *array(&self.0);
         let above = above::<P, B>();
         for i in 0..above {
-            let (high, before, before_that) = (high[i], before[i] & FROM_1[i], before_that[i] & FROM_2[i]);
-            // Times f0 + f2 z^2, and z times that by f1 + f3 z^2, a nibble further on.
+            let high = high[i];
+            let before = before[i] & FROM_1[i];
+            let before_that = before_that[i] & FROM_2[i];
+            // high tail(z) = high (f0 + f2 z^2) + z high (f1 + f3 z^2). A factor z^2 is a byte, a factor z a nibble.
             let odd = sum_of_products([high, before], [f1, f3]);
             let odd_before = sum_of_products([before, before_that], [f1, f3]);
             folded[i] ^= sum_of_products([high, before], [f0, f2]) ^ odd << 4 ^ odd_before >> 4;
@@ -118,8 +140,9 @@ impl Sum {
     }
 }
 
-/// All ones except in the first byte, and except in the first two.
+/// The mask that clears the first byte.
 const FROM_1: [u8; ABOVE] = ones_from(1);
+/// The mask that clears the first two bytes.
 const FROM_2: [u8; ABOVE] = ones_from(2);
 
 const fn ones_from(begin: usize) -> [u8; ABOVE] {
@@ -132,47 +155,52 @@ const fn ones_from(begin: usize) -> [u8; ABOVE] {
     mask
 }
 
-/// The first bytes, as an array.
+/// The first `N` bytes as an array.
 #[inline(always)]
 fn array<const N: usize>(bytes: &[u8]) -> &[u8; N] {
     bytes.first_chunk().expect("no array is longer than its source")
 }
 
-/// The elements of two bytes, times two constants. In bytes throughout, for as many of them in a register as there can be.
+/// `a by_a + b by_b` for both elements in each byte; `by_a` and `by_b` are constants.
+///
+/// All arithmetic is on bytes, so that a vector register holds as many as possible.
 #[inline(always)]
 fn sum_of_products([a, b]: [u8; 2], [by_a, by_b]: [u8; 2]) -> u8 {
+    // α times both elements of a byte.
     let double = |byte: u8| ((byte & 0x77) << 1 | (byte & 0x88) >> 3) ^ (byte & 0x88) >> 2;
-    // Of which the bit i of the constant is one.
+    // The sum of the operands whose constant has bit i.
     let sum = |i: u8| (if by_a >> i & 1 == 1 { a } else { 0 }) ^ (if by_b >> i & 1 == 1 { b } else { 0 });
     double(double(double(sum(3)) ^ sum(2)) ^ sum(1)) ^ sum(0)
 }
 
-/// Bytes of an unreduced sum, in whole registers.
+/// Bytes of a [`Sum`], in whole registers.
 const fn wide<P: ParameterSet, B: Backend>() -> usize {
     (P::M_BYTES + P::MAX_EXPONENT / 2 + 1).next_multiple_of(B::REGISTER)
 }
 
-/// Bytes that z^m and what is above it fold onto, in whole registers: the tail reaches three nibbles beyond the
-/// coefficients that it multiplies.
+/// Bytes of `out` that the fold changes, in whole registers: at most `MAX_EXPONENT` coefficients are
+/// multiplied by the tail, which reaches three nibbles further.
 const fn above<P: ParameterSet, B: Backend>() -> usize {
     let bytes = ((P::MAX_EXPONENT + 4).div_ceil(2)).next_multiple_of(B::REGISTER);
     assert!(bytes <= ABOVE);
     bytes
 }
 
-/// Room for an unreduced sum of any set, and for reading [`ABOVE`] bytes after its m-vector.
-const WIDE: usize = 71 + ABOVE;
-/// The most that [`above`] gives for any set.
+/// Bytes of memory for a [`Sum`] of any set, and for reading [`ABOVE`] bytes from z^m on.
+const WIDE: usize = largest!(P => P::M_BYTES) + ABOVE;
+/// The most bytes that [`above`] gives for any set and backend.
 const ABOVE: usize = 64;
-/// Zeros before a vector: half the largest exponent, and one for the nibble shift.
+/// Zeros before a vector: half the largest exponent, and one byte to shift the first nibble from.
 const PAD: usize = 40;
-/// A vector with all the zeros that a shifted read reaches: 128 bytes are the most that [`wide`] gives for any set.
+const _: () = assert!(largest!(P => P::MAX_EXPONENT / 2) < PAD);
+/// Bytes of a vector with all zeros that a shifted read reaches: 128 is the most that [`wide`] gives
+/// for any set and backend.
 const PADDED: usize = PAD + 128;
 
-/// W of the whipped map (MAYO.md, "The whipped map"), packed.
+/// Computes W(s) (docs/mayo.md, The whipped map), packed, into `out`.
 ///
-/// `products` has k rows of `columns` m-vectors: s_i^T P s_j in its first k columns and, where the round has the linear
-/// map, Lambda(s_i) in the next.
+/// `products` has k rows of `columns` m-vectors: row i begins with `U[i][0]`, ..., `U[i][k-1]`,
+/// followed in round 3 by Lambda(s_i).
 pub(crate) fn whipped_sum<P: ParameterSet, B: Backend>(b: B, products: &[u8], columns: usize, out: &mut [u8]) {
     b.vectorize(
         #[inline(always)]
@@ -182,7 +210,7 @@ pub(crate) fn whipped_sum<P: ParameterSet, B: Backend>(b: B, products: &[u8], co
             let vectors = &mut vectors[..if P::LINEAR { P::K + 1 } else { P::K }];
             for (i, row) in products.chunks_exact(columns * P::M_BYTES).take(P::K).enumerate() {
                 set::<P, B>(vectors, row.chunks_exact(P::M_BYTES));
-                // e is symmetric, so u_ij = u(i, j) + u(j, i) needs no sum of its own.
+                // e is symmetric, so adding z^e(i,j) U[i][j] and z^e(j,i) U[j][i] adds z^e(i,j) u_ij.
                 sum.add::<P, B>(vectors, Places::<P>::of(i, vectors.len()));
             }
             sum.reduce::<P, B>(out);
@@ -192,10 +220,15 @@ pub(crate) fn whipped_sum<P: ParameterSet, B: Backend>(b: B, products: &[u8], co
     );
 }
 
-/// The matrix A of the linear system (MAYO.md, "Signing", step 4) as its k * o columns, packed.
+/// Computes the matrix A of the linear system (docs/mayo.md, Signing, step 4) as its k o columns,
+/// packed.
 ///
-/// `m_matrices` are the M_j, k rows of o m-vectors; `oil_linear` is `lambda_oil + O^T lambda_vinegar`, o m-vectors.
-/// Block i of A is the sum over j of z^e(i, j) M_j, plus z^e(i, 0) times the linear part.
+/// `m_matrices` has the rows M_j, k rows of o m-vectors. `oil_linear` is
+/// `lambda_oil + O^T lambda_vinegar`, o m-vectors, and is not used in round 2.
+///
+/// ```text
+/// block i of A  =  sum over j of z^e(i,j) M_j  +  z^e(i,0) (lambda_oil + O^T lambda_vinegar)
+/// ```
 pub(crate) fn linear_system<P: ParameterSet, B: Backend>(
     b: B,
     m_matrices: &[u8],
@@ -283,7 +316,7 @@ mod tests {
         powers_of_z_are_repeated_multiplications::<round2::Mayo5, B>();
     }
 
-    // The length of a register is all that is used of a backend.
+    // Only the length of its registers is used of a backend, so all of them can be tested everywhere.
     #[test]
     fn powers_of_z() {
         powers_of_z_in_registers_of::<crate::backend::Portable>();

@@ -107,7 +107,8 @@ fn a_streamed_message_has_the_digest_of_the_whole() {
 }
 
 fn deterministic_or_hedged<P: ParameterSet>() {
-    let (key, expanded) = (key::<P>("hedged"), key::<P>("hedged").expand());
+    let key = key::<P>("hedged");
+    let expanded = key.expand();
     let deterministic = key.sign_deterministic(MESSAGE).unwrap();
     assert_eq!(key.sign_deterministic(MESSAGE).unwrap(), deterministic);
     assert_eq!(expanded.sign_deterministic(MESSAGE).unwrap(), deterministic);
@@ -193,7 +194,8 @@ fn compact_and_expanded_keys_agree_on_every_backend() {
 fn memory_of_the_caller<P: ParameterSet>() {
     use hazmat::in_place::{keygen, keygen_memory, min_window, sign, sign_memory, verify, verify_memory};
     let b = Portable::new();
-    let (key, digest) = (key::<P>("in place"), MessageDigest::of(MESSAGE));
+    let key = key::<P>("in place");
+    let digest = MessageDigest::of(MESSAGE);
     let randomizer = Random::new("in place").bytes(P::SALT_BYTES);
     let public_key = key.verifying_key();
     let deterministic = key.sign_deterministic(MESSAGE).unwrap();
@@ -239,7 +241,8 @@ type Operation<'a> = dyn Fn(&mut [u8], &mut [u8]) -> Option<Error> + 'a;
 
 fn too_little_memory_is_named<P: ParameterSet, B: Backend>(b: B, digest: &MessageDigest<P>, signature: &Signature<P>) {
     use hazmat::in_place::{keygen, keygen_memory, min_window, sign, sign_memory, verify, verify_memory};
-    let (seed, public_key) = (P::SecretKeyBytes::ZERO, P::PublicKeyBytes::ZERO);
+    let seed = P::SecretKeyBytes::ZERO;
+    let public_key = P::PublicKeyBytes::ZERO;
     let check = |needed: usize, operation: &Operation<'_>| {
         for given in [0, needed - 1] {
             let error = operation(&mut vec![0; min_window::<P>()], &mut vec![0; given]);
@@ -253,11 +256,13 @@ fn too_little_memory_is_named<P: ParameterSet, B: Backend>(b: B, digest: &Messag
     check(keygen_memory::<P>(1), &|window, memory| keygen::<P, _>(b, &seed, window, memory).err());
     check(sign_memory::<P>(1), &|window, memory| sign(b, &seed, digest, None, window, memory).err());
     check(verify_memory::<P>(P::O), &|window, memory| verify(b, &public_key, digest, signature, window, memory).err());
-    let (what, algorithm, expected) = ("randomizer", P::ALGORITHM, P::SALT_BYTES);
+    let expected = P::SALT_BYTES;
     for given in [0, expected - 1, expected + 1] {
-        let (window, memory) = (&mut vec![0; min_window::<P>()], &mut vec![0; sign_memory::<P>(P::V)]);
+        let window = &mut vec![0; min_window::<P>()];
+        let memory = &mut vec![0; sign_memory::<P>(P::V)];
         let result = sign(b, &seed, digest, Some(&vec![0; given]), window, memory);
-        assert_eq!(result, Err(Error::Length { what, algorithm, expected, given }));
+        let error = Error::Length { what: "randomizer", algorithm: P::ALGORITHM, expected, given };
+        assert_eq!(result, Err(error));
     }
 }
 
@@ -268,11 +273,15 @@ fn the_memory_of_the_caller_serves_whatever_its_size() {
 
 fn concurrent<P: ParameterSet>() {
     let key = key::<P>("threads");
-    let (expanded, public_key) = (key.expand(), key.verifying_key());
+    let expanded = key.expand();
+    let public_key = key.verifying_key();
     let expected: Vec<_> = (0..6u8).map(|i| key.sign_deterministic(&[i]).unwrap()).collect();
     std::thread::scope(|scope| {
+        let key = &key;
+        let expanded = &expanded;
+        let public_key = &public_key;
+        let expected = &expected;
         for thread in 0..6u8 {
-            let (key, expanded, public_key, expected) = (&key, &expanded, &public_key, &expected);
             scope.spawn(move || {
                 for round in 0..12 {
                     let i = (thread + round) % 6;

@@ -37,8 +37,8 @@ fn results_are_in_order_and_their_own<P: ParameterSet>() {
     // under keys of one item.
     let invalid = Err(Error::InvalidSignature);
     let length = |given| {
-        let (what, algorithm, expected) = ("signature", P::ALGORITHM, P::SIGNATURE_BYTES);
-        Err(Error::Length { what, algorithm, expected, given })
+        let expected = P::SIGNATURE_BYTES;
+        Err(Error::Length { what: "signature", algorithm: P::ALGORITHM, expected, given })
     };
     let long = vec![0; P::SIGNATURE_BYTES + 1];
     (items[0].message, expected[0]) = (b"not alone", invalid);

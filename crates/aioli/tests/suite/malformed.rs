@@ -39,13 +39,15 @@ fn wrong_lengths_are_named<P: ParameterSet>() {
     check("message digest", P::DIGEST_BYTES, &|bytes| hazmat::message_digest::<P>(bytes).err());
     check("message digest", P::DIGEST_BYTES, &|bytes| any::MessageDigest::from_bytes(algorithm, bytes).err());
 
-    let (key, digest) = (key::<P>("lengths"), MessageDigest::of(MESSAGE));
+    let key = key::<P>("lengths");
+    let digest = MessageDigest::of(MESSAGE);
     let expanded = key.expand();
     check("randomizer", P::SALT_BYTES, &|bytes| hazmat::sign(DetectedBackend::best(), &key, &digest, bytes).err());
     check("randomizer", P::SALT_BYTES, &|bytes| {
         hazmat::sign_expanded(DetectedBackend::best(), &expanded, &digest, bytes).err()
     });
-    let (oil, p1_q) = (vec![0; P::V * P::O], vec![0; P::P_BYTES]);
+    let oil = vec![0; P::V * P::O];
+    let p1_q = vec![0; P::P_BYTES];
     let parts = |oil: &[u8], p1_q: &[u8]| hazmat::expanded_signing_key_from_parts(&key, oil, p1_q).err();
     check("oil matrix", P::V * P::O, &|bytes| parts(bytes, &p1_q));
     check("expanded secret key", P::P_BYTES, &|bytes| parts(&oil, bytes));
@@ -106,19 +108,20 @@ fn a_flipped_bit_of_a_public_key_is_noticed() {
 }
 
 fn another_key_or_message_is_refused<P: ParameterSet>() {
-    let (key, other) = (key::<P>("a key"), key::<P>("another key"));
+    let other = key::<P>("another key");
+    let key = key::<P>("a key");
     let signature = key.sign_deterministic(MESSAGE).unwrap();
     let verify = |key: &SigningKey<P>, message: &[u8], signature: &Signature<P>| {
         let digest = MessageDigest::of(message);
-        let (public_key, verdicts) = (key.verifying_key(), |backend| {
-            let public_key = key.verifying_key();
+        let public_key = key.verifying_key();
+        let verdict_on = |backend| {
             let expanded: ExpandedVerifyingKey<P> = hazmat::expand_verifying_key(backend, &public_key);
             let verdict = hazmat::verify(backend, &public_key, &digest, signature);
             assert_eq!(hazmat::verify_expanded(backend, &expanded, &digest, signature), verdict, "{backend}");
             verdict
-        });
+        };
         let verdict = public_key.verify_digest(&digest, signature);
-        DetectedBackend::all().for_each(|backend| assert_eq!(verdicts(backend), verdict, "{backend}"));
+        DetectedBackend::all().for_each(|backend| assert_eq!(verdict_on(backend), verdict, "{backend}"));
         verdict
     };
     assert_eq!(verify(&key, MESSAGE, &signature), Ok(()));
@@ -222,7 +225,8 @@ impl TryCryptoRng for Broken {}
 
 fn failing_randomness_is_reported<P: ParameterSet>() {
     assert_eq!(SigningKey::<P>::generate_from_rng(&mut Broken).err(), Some(Error::Randomness));
-    let (key, expanded) = (key::<P>("randomness"), key::<P>("randomness").expand());
+    let key = key::<P>("randomness");
+    let expanded = key.expand();
     let is_randomness = |result: Result<Signature<P>, signature::Error>| {
         let error = result.expect_err("no signature without randomness");
         let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<Error>());
@@ -254,8 +258,8 @@ impl Backend for NoLinearMap {
 
     const REGISTER: usize = Portable::REGISTER;
 
-    fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
-        self.0.left_product(x, rows, out, stride);
+    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+        self.0.left_product(left, right, out, stride);
     }
 
     fn left_product_of_stream(
@@ -290,8 +294,10 @@ impl Backend for NoLinearMap {
 }
 
 fn a_key_without_solutions_is_given_up<P: ParameterSet>() {
-    let (key, digest) = (key::<P>("no solutions"), MessageDigest::of(MESSAGE));
-    let (oil, p1_q) = (vec![1; P::V * P::O], vec![0; P::P_BYTES]);
+    let key = key::<P>("no solutions");
+    let digest = MessageDigest::of(MESSAGE);
+    let oil = vec![1; P::V * P::O];
+    let p1_q = vec![0; P::P_BYTES];
     let expanded = hazmat::expanded_signing_key_from_parts(&key, &oil, &p1_q).unwrap();
     let randomizer = vec![0; P::SALT_BYTES];
     for (samples, tried) in [(256, 256), (257, 256), (u16::MAX, 256), (3, 3), (0, 0)] {

@@ -17,8 +17,8 @@ fn every_operation<P: ParameterSet>(backend: DetectedBackend) {
     let signature = hazmat::sign(backend, &key, &digest, &randomizer).unwrap();
     hazmat::verify(backend, &public_key, &digest, &signature).unwrap();
 
-    let (expanded, expanded_public) =
-        (hazmat::expand_signing_key(backend, &key), hazmat::expand_verifying_key(backend, &public_key));
+    let expanded = hazmat::expand_signing_key(backend, &key);
+    let expanded_public = hazmat::expand_verifying_key(backend, &public_key);
     assert_eq!(hazmat::sign_expanded(backend, &expanded, &digest, &randomizer).unwrap(), signature);
     hazmat::verify_expanded(backend, &expanded_public, &digest, &signature).unwrap();
 }

@@ -48,22 +48,22 @@ impl<P: ParameterSet, B: Backend> Backend for Recorder<P, B> {
 
     const REGISTER: usize = B::REGISTER;
 
-    fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
+    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
         let mb = P::M_BYTES;
         let columns = P::K + usize::from(P::LINEAR);
-        let shape = (x.rows(), rows.count(), rows.row_bytes());
+        let shape = (left.rows(), right.count(), right.row_bytes());
         if shape == (1, P::K * P::O, mb) {
             // The step y - A r: `out` is still y, and the operand holds A by columns.
             RECORD.with_borrow_mut(|record| {
                 record.push("y", digest(&unpacked(out)));
-                record.push("a", digest(&transposed(&unpacked(rows.bytes()), P::M)));
+                record.push("a", digest(&transposed(&unpacked(right.bytes()), P::M)));
             });
         }
-        self.0.left_product(x, rows, out, stride);
+        self.0.left_product(left, right, out, stride);
         RECORD.with_borrow_mut(|record| {
             if shape == (P::K + P::O, P::V, columns * mb) {
                 // [U, Lambda(v); N, O^T lambda] = [V; O^T] [T, lambda], with T = (V P1)'.
-                let row = |r: usize| (0..P::V).map(move |i| x.of_row(i)[r]);
+                let row = |r: usize| (0..P::V).map(move |i| left.of_row(i)[r]);
                 if record.values.iter().all(|(name, _)| *name != "oil") {
                     let oil: Vec<u8> = (P::K..P::K + P::O).flat_map(row).collect();
                     record.values.insert(0, ("oil", digest(&transposed(&oil, P::V))));
@@ -74,13 +74,14 @@ impl<P: ParameterSet, B: Backend> Backend for Recorder<P, B> {
                 record.vpv = digest(&vpv);
             } else if shape == (P::K, P::V, P::O * mb) {
                 // M = V Q + N'.
-                let (v, vpv) = (std::mem::take(&mut record.v), std::mem::take(&mut record.vpv));
+                let v = std::mem::take(&mut record.v);
+                let vpv = std::mem::take(&mut record.vpv);
                 record.push("v", v);
                 record.push("m", digest(&unpacked(&out[..P::K * P::O * mb])));
                 record.push("vpv", vpv);
             } else if shape == (P::K, P::O, P::V_BYTES) {
                 // Rows x_i times O^T.
-                let x: Vec<u8> = (0..P::K).flat_map(|i| (0..P::O).map(move |l| x.of_row(l)[i])).collect();
+                let x: Vec<u8> = (0..P::K).flat_map(|i| (0..P::O).map(move |l| left.of_row(l)[i])).collect();
                 record.push("x", digest(&x));
             }
         });
@@ -156,7 +157,8 @@ fn key<P: ParameterSet>() -> SigningKey<P> {
 
 fn values_of_a_signature<P: ParameterSet, B: Backend>(b: B) {
     let recorder = Recorder::<P, B>(b, std::marker::PhantomData);
-    let (key, message) = (key::<P>(), MessageDigest::of(MESSAGE));
+    let key = key::<P>();
+    let message = MessageDigest::of(MESSAGE);
     let randomizer = vec![0; P::SALT_BYTES];
     let expanded = hazmat::on::expand_signing_key(b, &key);
     let sign = |compact: bool| -> Vec<(&'static str, String)> {
@@ -201,8 +203,10 @@ fn intermediate_values_are_those_of_the_specification_on_every_backend() {
 /// The first sample of this message has no solution in round 3's MAYO_1. So a limit of one sample
 /// fails there, and elsewhere only a limit of none.
 fn samples_are_counted<P: ParameterSet>() {
-    let (key, message) = (key::<P>(), MessageDigest::of(MESSAGE));
-    let (b, randomizer) = (Portable::new(), vec![0; P::SALT_BYTES]);
+    let b = Portable::new();
+    let key = key::<P>();
+    let message = MessageDigest::of(MESSAGE);
+    let randomizer = vec![0; P::SALT_BYTES];
     let expanded = key.expand();
     let sign = |samples| -> Result<Signature<P>, Error> {
         let compact = hazmat::on::sign(b, &key, &message, &randomizer, samples);
