@@ -26,8 +26,8 @@ pub trait Backend: Copy + Send + Sync + 'static {
 
     /// `out += left right`: the product of a small dense matrix with a matrix of m-vectors.
     ///
-    /// `left` has at most [`MAX_ROWS`] rows and as many columns as `right` has rows. For each row r of `left`, the
-    /// `right.row_bytes()` bytes at `r * stride` of `out` receive the sum over i of `left[r][i]` times row i of
+    /// `left` has at most [`MAX_ROWS`] rows and as many columns as `right` has rows. For each row l of `left`, the
+    /// `right.row_bytes()` bytes at `l * stride` of `out` receive the sum over i of `left[l][i]` times row i of
     /// `right`, added to what they held; row i of a triangle lands at `i * step` within them. Bytes of `out` between
     /// the rows keep their values. `out` reaches at least to the end of its last row.
     ///
