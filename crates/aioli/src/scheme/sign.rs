@@ -337,7 +337,7 @@ impl<'a, P: ParameterSet, B: Backend> Signing<'a, P, B> {
                 packed::add(linear, oil);
             }
         }
-        whip::linear_system::<P, B>(self.b, m_matrices, oil_linear, system);
+        whip::linear_system::<P, B>(self.b, &m_matrices[..P::K * P::O * P::M_BYTES], oil_linear, system);
     }
 
     /// Whether there is an x with A x = y; then computes it.
@@ -363,6 +363,8 @@ impl<'a, P: ParameterSet, B: Backend> Signing<'a, P, B> {
         }
         let oil_t = Operand::full(oil_t, P::O, P::V_BYTES);
         self.b.left_product(Coefficients::new(x_t, P::K, P::K), oil_t, s_vinegar, P::V_BYTES);
+        let x = &x[..P::K * P::O];
+        let s = &mut s[..P::K * P::N];
         self.b.vectorize(
             #[inline(always)]
             || {
@@ -380,6 +382,10 @@ impl<'a, P: ParameterSet, B: Backend> Signing<'a, P, B> {
 
 /// Writes O into the last rows of `[V; O^T]`, and O^T as packed rows. `column` has room for V elements.
 fn set_oil<P: ParameterSet, B: Backend>(b: B, oil: &[u8], column: &mut [u8], vo: &mut [u8], oil_t: &mut [u8]) {
+    // Slices of constant lengths, which the compiler unrolls.
+    let oil = &oil[..P::V * P::O];
+    let vo = &mut vo[..P::V * (P::K + P::O)];
+    let oil_t = &mut oil_t[..P::O * P::V_BYTES];
     b.vectorize(
         #[inline(always)]
         || {
