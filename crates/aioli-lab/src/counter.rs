@@ -1,7 +1,7 @@
 //! The processor's counter, and a loop whose length in core cycles is known.
 //!
-//! This is the lab's only unsafe code besides its calls of C. Both exist on x86-64 only; records of
-//! other architectures say `null` instead of cycles.
+//! This is the lab's only unsafe code besides its calls of C. The counter and the loop exist on
+//! x86-64 only; records of other architectures say `null` instead of cycles.
 #![allow(unsafe_code, reason = "reading a counter and counting cycles need instructions that Rust has no names for")]
 
 /// The time-stamp counter, in reference cycles. It ticks at a fixed rate, independent of the core's

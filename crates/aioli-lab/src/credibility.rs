@@ -102,8 +102,8 @@ pub(crate) fn measure(run: &Run<'_>) -> Result<Credibility> {
     match peers::falcon_512()? {
         Some(falcon) => measurements.push(judge(&*falcon, plan, run, &limits)?),
         None => skipped.push(
-            "Falcon-512, the yardstick, and the comparison with published machines that needs it: liboqs is not built in \
-             (cargo feature `peers`)"
+            "Falcon-512, the yardstick, and the comparison with published machines that needs it: liboqs is not built \
+             in (cargo feature `peers`)"
                 .to_owned(),
         ),
     }
@@ -146,9 +146,9 @@ fn judge(subject: &dyn peers::Implementation, plan: Plan, run: &Run<'_>, limits:
     Ok(Judged { label, operation: "verify".into(), trials, flags })
 }
 
-/// The limits for verification with MAYO. It expands P, so it takes at least as long as the key
-/// stream, both as measured here and as any x86-64 could make it. It should not take twice as long
-/// as the slowest published code of the same kind.
+/// The limits for verification with MAYO, which has to expand P. So it takes at least as long as the
+/// key stream takes here, and at least as many cycles as its AES instructions. It should not take
+/// twice as long as the slowest published code of the same kind.
 fn limits_of_mayo(algorithm: Algorithm, run: &Run<'_>) -> Result<Limits> {
     let bytes = with_set!(algorithm, P => P::P_BYTES);
     let mut operations = peers::aioli::implementation(algorithm, BackendKind::best()).operations()?;

@@ -47,7 +47,7 @@ pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
     study::run(&options.study, stop, |run, sets| measure(options, run, sets)).map(drop)
 }
 
-/// What was measured.
+/// The measurements.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Batches {
     /// The GPU, if there is one.

@@ -27,7 +27,7 @@ use std::hint::black_box;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-/// What was measured.
+/// The measurements.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Kernels {
     /// The sizes of the products, set by set.
@@ -254,8 +254,8 @@ impl Section for Kernels {
     fn blocks(&self) -> Vec<Block> {
         let records = &Published::get().multiply_accumulate_records;
         let mut blocks = vec![Block::Text(format!(
-            "Published, with AVX2: {} per cycle on Skylake, {} on Ice Lake ({}). The core runs at {}, the counter at {}; \
-             {}.",
+            "Published, with AVX2: {} per cycle on Skylake, {} on Ice Lake ({}). The core runs at {}, the counter at \
+             {}; {}.",
             records.skylake,
             records.ice_lake,
             records.source,

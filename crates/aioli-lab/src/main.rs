@@ -43,7 +43,8 @@ enum Command {
     ///
     /// liboqs is measured if it is built in; it is fastest when built with clang:
     ///
-    /// CC=clang-19 CXX=clang++-19 LIBCLANG_PATH=/usr/lib/llvm-19/lib cargo build --release -p aioli-lab --features peers
+    /// CC=clang-19 CXX=clang++-19 LIBCLANG_PATH=/usr/lib/llvm-19/lib cargo build --release
+    /// -p aioli-lab --features peers
     Peers(peers::Options),
     /// Our figures beside all published ones, with ratios and warnings
     Published(published::Options),

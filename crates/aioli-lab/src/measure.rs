@@ -168,7 +168,7 @@ pub(crate) fn interleaved<L>(
     })
 }
 
-/// How quiet the machine was during a run, and how its clocks ran.
+/// The conditions of a run: its clocks, and the measures of how quiet the machine was.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Conditions {
     /// Finished rounds.

@@ -31,7 +31,7 @@ use std::cell::RefCell;
 use std::hint::black_box;
 use std::rc::Rc;
 
-/// What was measured.
+/// The measurements.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Profile {
     /// `reference cycles`, or `nanoseconds` without a counter.
@@ -216,8 +216,8 @@ impl Section for Profile {
             Quartiles::of(self.entries.iter().map(|entry| 100.0 * (entry.total / entry.unprobed - 1.0))).median;
         let mut blocks = vec![Block::Text(format!(
             "Each call of the kernel contract is timed from outside, in {}; {HASHING} includes the message's, timed \
-             alone; \"{REST}\" is the remainder. Medians of {} rounds at least; the probe itself adds {} % (median over \
-             all); {}.",
+             alone; \"{REST}\" is the remainder. Medians of {} rounds at least; the probe itself adds {} % (median \
+             over all); {}.",
             self.unit,
             self.conditions.rounds,
             significant(overhead),

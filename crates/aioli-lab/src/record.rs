@@ -180,7 +180,7 @@ pub(crate) struct Machine {
     pub(crate) crates: BTreeMap<String, String>,
     /// Further sentences for the reader, each without its full stop.
     pub(crate) notes: Vec<String>,
-    /// How quiet the machine was.
+    /// The conditions of the run, which tell how quiet the machine was.
     pub(crate) conditions: Conditions,
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct Options {
 
 /// A section that knows under which conditions it was measured.
 pub(crate) trait Study: Section {
-    /// How quiet the machine was.
+    /// The conditions, which tell how quiet the machine was.
     fn conditions(&self) -> &Conditions;
 }
 

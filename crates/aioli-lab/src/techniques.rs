@@ -86,7 +86,7 @@ pub(crate) fn measure(run: &Run<'_>, algorithms: &[Algorithm]) -> Result<Techniq
         for &technique in &techniques {
             workload::gate(algorithm, technique, &record)?;
             let mut operations = workload::operations(algorithm, technique)?;
-            // In a first look, batches of every set would take most of the time.
+            // Batches of every set would take most of the time of a first look.
             if !run.quick || algorithm == algorithms[0] {
                 operations.push(workload::batch(algorithm, technique)?);
             }

@@ -121,7 +121,7 @@ impl Sizes {
     }
 }
 
-/// Implementation, round of NIST's process, public key, secret keys, signature.
+/// Algorithm, round of NIST's process, public key, secret keys, signature.
 type Specified = (&'static str, Option<u8>, usize, &'static [usize], usize);
 
 /// The sizes in the specifications, not in the inspected code: Falcon 1.2 (the longest compressed

@@ -46,8 +46,8 @@ pub(super) fn blocks(section: &Kernels) -> Vec<Block> {
         .map(|roof| format!("{} {} of {}", roof.instruction, roof.starts, roof.each))
         .collect();
     let text = format!(
-        "Roofs, as instructions per cycle and multiply-accumulates of each: {}. The second cache gives {L2_BYTES} bytes \
-         per cycle. Zen 5 starts two instructions of 512 bits per cycle, Zen 4 and Intel one.",
+        "Roofs, as instructions per cycle and multiply-accumulates of each: {}. The second cache gives {L2_BYTES} \
+         bytes per cycle. Zen 5 starts two instructions of 512 bits per cycle, Zen 4 and Intel one.",
         roofs.join("; ")
     );
     vec![Block::Text(text), Block::Chart(chart(section))]

@@ -21,8 +21,8 @@ pub(super) fn summary(record: &Record, credibility: Option<&str>) -> Vec<Block> 
         let wins = ratios.iter().filter(|lead| lead.ratio > 1.0).count();
         blocks.push(Block::Text(format!(
             "Round {round}: ours is faster than the fastest peer measured in {wins} of {} comparisons (sets and \
-             operations). The fastest peer takes {} times as long for {} ({}), where the lead is smallest, and {} times \
-             for {} ({}), where it is largest.",
+             operations). The fastest peer takes {} times as long for {} ({}), where the lead is smallest, and {} \
+             times for {} ({}), where it is largest.",
             ratios.len(),
             significant(least.ratio),
             least.what,
@@ -153,8 +153,8 @@ pub(super) fn peers(record: &Record) -> Vec<Block> {
 /// to.
 pub(super) fn multiples(record: &Record) -> Vec<Block> {
     let mut blocks = vec![Block::Text(
-        "expand_p is the AES-128-CTR key stream of P1 and P2 alone. Every operation with compact keys includes it, so 1 \
-         is the lower bound. Each operation, and expand_p, is that of its fastest backend."
+        "expand_p is the AES-128-CTR key stream of P1 and P2 alone. Every operation with compact keys includes it, so \
+         1 is the lower bound. Each operation, and expand_p, is that of its fastest backend."
             .into(),
     )];
     let expand = |round, set| record.fastest((round, set), "expand_p");

@@ -117,8 +117,8 @@ fn lut(times: &Times) -> Option<(Verdict, String)> {
     Some((confirmed_if(gain < (NOTICEABLE - 1.0) * 100.0), format!("{gain:+.1} % on MAYO_1")))
 }
 
-/// The least factor that counts as a gain; medians of such measurements differ by less without a
-/// reason.
+/// The least factor that counts as a gain. Medians of such measurements differ by up to this much
+/// without a reason.
 const NOTICEABLE: f64 = 1.05;
 
 #[cfg(test)]

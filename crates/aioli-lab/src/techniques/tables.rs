@@ -18,10 +18,10 @@ pub(super) fn blocks(section: &Techniques) -> Vec<Block> {
     let mut blocks = vec![
         Block::Text(format!(
             "Techniques as implementations of one kernel contract, each checked by the first known answer before it is \
-             timed, on {} processors. Published: {} ({}, {}). Our `threads_N` is its OpenMP: the baseline with N threads \
-             inside one operation; `threads_1` shows the cost of the pool. Improvement % = (baseline / technique - 1) * \
-             100. Our baseline works on one element at a time. A portable C implementation of MAYO works on sixteen in a \
-             word, as our `portable` does, so the ranking has multiples of `portable` too.",
+             timed, on {} processors. Published: {} ({}, {}). Our `threads_N` is its OpenMP: the baseline with N \
+             threads inside one operation; `threads_1` shows the cost of the pool. Improvement % = (baseline / \
+             technique - 1) * 100. Our baseline works on one element at a time. A portable C implementation of MAYO \
+             works on sixteen in a word, as our `portable` does, so the ranking has multiples of `portable` too.",
             section.cores, source.source, source.platform, source.build
         )),
         Block::Text(caveats(section)),
@@ -29,8 +29,8 @@ pub(super) fn blocks(section: &Techniques) -> Vec<Block> {
     if !whole.sets.is_empty() {
         blocks.push(Block::Text(format!(
             "The published method: wall time of a whole process with {} round trips (keygen, sign, verify), median of \
-             {} processes. The published workload is not known, so seconds do not compare, but improvements do. The time \
-             includes the start of the process, which is most of it for the fast techniques.",
+             {} processes. The published workload is not known, so seconds do not compare, but improvements do. The \
+             time includes the start of the process, which is most of it for the fast techniques.",
             section.round_trips, section.runs
         )));
         blocks.extend(method("whole process", "seconds", &whole, &published));
@@ -148,8 +148,8 @@ fn ranking(name: &str, ours: &Times, published: &Times) -> Table {
 /// The latency of single operations and the throughput of round trips.
 fn latencies(section: &Techniques, set: &str) -> Table {
     let title = format!(
-        "{set}: thousands of reference cycles (microseconds) of one operation; quartiles of sign; round trips a second, \
-         one after another and in a batch on {} processors",
+        "{set}: thousands of reference cycles (microseconds) of one operation; quartiles of sign; round trips a \
+         second, one after another and in a batch on {} processors",
         section.cores
     );
     let mut table =
