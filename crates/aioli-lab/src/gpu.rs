@@ -238,7 +238,8 @@ fn add<P: ParameterSet, W: Works<P> + 'static>(
 ) {
     let items = fixture.keys.len() as u32;
     let mut operation = |operation: &str, run: fn(&Fixture<P>, &W) -> Result<()>| {
-        let (fixture, worker) = (Rc::clone(fixture), Rc::clone(&worker));
+        let fixture = Rc::clone(fixture);
+        let worker = Rc::clone(&worker);
         let run = Box::new(move || run(&fixture, &worker));
         cells.push(Cell::new(label(P::ALGORITHM, name), Operation { name: operation.into(), items, run }));
     };

@@ -277,7 +277,8 @@ impl Quartiles {
 fn quantile(sorted: &[f64], p: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
     let at = p * last as f64;
-    let (below, above) = (sorted[at.floor() as usize], sorted[at.ceil() as usize]);
+    let below = sorted[at.floor() as usize];
+    let above = sorted[at.ceil() as usize];
     below + (above - below) * at.fract()
 }
 

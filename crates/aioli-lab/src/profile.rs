@@ -268,7 +268,8 @@ impl Profile {
 
     /// A chart of the phases' shares, in groups, for the first set and every backend.
     fn chart(&self) -> Chart {
-        let groups = self.entries.iter().filter(|entry| entry.label.set == self.entries[0].label.set).map(|entry| {
+        let set = self.entries.first().map_or("", |entry| &entry.label.set);
+        let groups = self.entries.iter().filter(|entry| entry.label.set == set).map(|entry| {
             let outside = |name: &str| [EXPANSION, &OTHERS].concat().contains(&name);
             let products: Vec<&str> =
                 entry.phases.iter().map(|(name, _)| &**name).filter(|name| !outside(name)).collect();
@@ -279,7 +280,7 @@ impl Profile {
         });
         Chart {
             name: "profile".into(),
-            title: format!("Where the time goes, {}", self.entries[0].label.set),
+            title: format!("Where the time goes, {set}"),
             x: "operation and backend".into(),
             y: "percent of the operation".into(),
             log: false,

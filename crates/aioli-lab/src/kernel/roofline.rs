@@ -66,7 +66,8 @@ pub(super) fn chart(section: &Kernels) -> Chart {
         }
     }
     let all = || curves.iter().flat_map(|curve| &curve.points).map(|&(x, _)| x);
-    let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+    let least = all().fold(f64::INFINITY, f64::min);
+    let most = all().fold(0.0, f64::max);
     let roofs: Vec<Curve> = ROOFS
         .iter()
         .filter(|roof| roof.kind.is_available())

@@ -140,12 +140,14 @@ impl Counted {
         for count in self.results.iter().filter(|count| count.backend == *backend) {
             let Some(i) = OPERATIONS.iter().position(|&operation| operation == count.operation) else { continue };
             let name = format!("{} r{}", count.set, count.round);
-            let known = groups.iter().position(|(known, _)| *known == name).unwrap_or(groups.len());
-            if known == groups.len() {
+            let known = groups.iter().position(|(known, _)| *known == name);
+            let known = known.unwrap_or_else(|| {
                 groups.push((name, vec![None; OPERATIONS.len()]));
-            }
+                groups.len() - 1
+            });
             // The least of several profiles.
-            let least = &mut groups[known].1[i];
+            let (_, values) = &mut groups[known];
+            let least = &mut values[i];
             *least = value(count).map(|new| least.map_or(new, |least| least.min(new)));
         }
         let what = if memory { "working memory" } else { "executed instructions" };

@@ -9,21 +9,18 @@ use aioli::backend::BackendKind;
 pub(super) fn summary(record: &Record, credibility: Option<&str>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for round in ROUNDS {
-        let mut ratios = Vec::new();
+        let mut leads = Vec::new();
         for set in SETS {
-            ratios.extend(OPERATIONS.iter().filter_map(|operation| lead(record, round, set, operation)));
+            leads.extend(OPERATIONS.iter().filter_map(|operation| lead(record, round, set, operation)));
         }
-        if ratios.is_empty() {
-            continue;
-        }
-        ratios.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
-        let (least, most) = (&ratios[0], &ratios[ratios.len() - 1]);
-        let wins = ratios.iter().filter(|lead| lead.ratio > 1.0).count();
+        leads.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
+        let (Some(least), Some(most)) = (leads.first(), leads.last()) else { continue };
+        let wins = leads.iter().filter(|lead| lead.ratio > 1.0).count();
         blocks.push(Block::Text(format!(
             "Round {round}: ours is faster than the fastest peer measured in {wins} of {} comparisons (sets and \
              operations). The fastest peer takes {} times as long for {} ({}), where the lead is smallest, and {} \
              times for {} ({}), where it is largest.",
-            ratios.len(),
+            leads.len(),
             significant(least.ratio),
             least.what,
             least.peer,

@@ -35,7 +35,8 @@ impl Times {
     /// The time of a technique with a set.
     pub(super) fn time(&self, technique: &str, set: &str) -> Option<f64> {
         let column = self.techniques.iter().position(|name| name == technique)?;
-        self.sets.iter().find(|(name, _)| name == set)?.1[column]
+        let (_, times) = self.sets.iter().find(|(name, _)| name == set)?;
+        times[column]
     }
 
     /// The improvement in percent: `(baseline / technique - 1) * 100`.
