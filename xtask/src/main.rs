@@ -4,6 +4,7 @@ mod constant_time;
 mod firmware;
 mod gpu;
 mod neon;
+mod origin;
 mod rules;
 mod steps;
 

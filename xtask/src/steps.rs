@@ -57,7 +57,7 @@ pub(crate) fn lab() -> Outcome {
 /// The page of a report as readers get it, and whether the libraries in it are those of npm.
 pub(crate) fn page() -> Outcome {
     const WEB: &str = "crates/aioli-lab/web";
-    const RECORD: &str = "records/amd-zen5-2core/2026-11-21-all/record.json";
+    const RECORD: &str = "records/amd-zen5-2core/2026-11-21-7beacd1-all/record.json";
     const OUT: &str = "target/report";
     let npm = |arguments: &[&str]| run(Command::new("npm").args(arguments).current_dir(WEB));
     npm(&["ci", "--ignore-scripts", "--no-audit", "--no-fund"])

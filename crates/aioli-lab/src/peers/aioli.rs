@@ -1,6 +1,6 @@
-//! aioli itself, on a given backend.
+//! aioli itself, on any of its backends.
 
-use super::{Keypair, MESSAGE_BYTES, SIGNATURES, Scheme, round_number};
+use super::{Implementation, Keypair, MESSAGE_BYTES, SIGNATURES, round_number};
 use crate::measure::Operation;
 use crate::random::Random;
 use crate::record::{Label, version};
@@ -11,8 +11,8 @@ use anyhow::{Context, Result};
 use std::hint::black_box;
 use std::marker::PhantomData;
 
-/// A set on a backend.
-pub(crate) fn scheme(algorithm: Algorithm, backend: DetectedBackend) -> Box<dyn Scheme> {
+/// aioli with this set on this backend.
+pub(crate) fn implementation(algorithm: Algorithm, backend: DetectedBackend) -> Box<dyn Implementation> {
     with_set!(algorithm, P => Box::new(Aioli::<P> { backend, set: PhantomData }))
 }
 
@@ -27,7 +27,7 @@ impl<P: ParameterSet> Aioli<P> {
     }
 }
 
-impl<P: ParameterSet> Scheme for Aioli<P> {
+impl<P: ParameterSet> Implementation for Aioli<P> {
     fn label(&self) -> Label {
         Label {
             implementation: "aioli".into(),
@@ -67,8 +67,10 @@ impl<P: ParameterSet> Scheme for Aioli<P> {
                 Ok((message, self.sign_with(&key, &message)?))
             })
             .collect::<Result<Vec<_>>>()?;
-        let (mut next, mut next_expanded) = (signed.clone().into_iter().cycle(), signed.into_iter().cycle());
-        let (expand_key, expand_public_key) = (key.clone(), public_key);
+        let mut next = signed.clone().into_iter().cycle();
+        let mut next_expanded = signed.into_iter().cycle();
+        let expand_key = key.clone();
+        let expand_public_key = public_key;
         Ok(vec![
             Operation::new("keygen", move || {
                 black_box(hazmat::verifying_key(backend, &fresh_key::<P>()?));
@@ -117,16 +119,17 @@ pub(crate) fn fresh_key<P: ParameterSet>() -> Result<SigningKey<P>> {
     Ok(SigningKey::try_from(&*seed)?)
 }
 
-/// A fresh randomizer in its first `SALT_BYTES`.
+/// An array that begins with a fresh randomizer of `SALT_BYTES` bytes.
 fn randomizer<P: ParameterSet>() -> [u8; MAX_SEED_BYTES] {
     let mut randomizer = [0; MAX_SEED_BYTES];
     Random::fill(&mut randomizer[..P::SALT_BYTES]);
     randomizer
 }
 
-/// The key stream of P1 and P2, the yardstick of everything else.
+/// The key stream of P1 and P2, the lower bound for every operation with compact keys.
 fn expand_p(backend: DetectedBackend, seed: [u8; PUBLIC_SEED_BYTES], bytes: usize) -> Operation {
-    // Whole cache lines, as inside the operations: wide stores do not straddle two.
+    // The memory begins at a cache line, as inside the operations, so that no wide store straddles
+    // two.
     let mut memory = vec![0; bytes + ALIGNMENT];
     let start = memory.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
     Operation::new("expand_p", move || {
@@ -137,6 +140,6 @@ fn expand_p(backend: DetectedBackend, seed: [u8; PUBLIC_SEED_BYTES], bytes: usiz
     })
 }
 
-/// The longest secret key, and the longest salt.
+/// Bytes in the longest secret key, and in the longest salt.
 const MAX_SEED_BYTES: usize = 40;
 const ALIGNMENT: usize = 64;
