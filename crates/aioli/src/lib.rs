@@ -19,7 +19,7 @@
 //! # For users
 //!
 //! - [`mayo1`], [`mayo2`], [`mayo3`], [`mayo5`]: the types of each parameter set of round 3, the current MAYO.
-//! - [`round2`]: the same for round 2, which most published figures speak of.
+//! - [`round2`]: the same for round 2, the round of most published figures.
 //! - [`any`]: keys and signatures whose set ([`Algorithm`]) is chosen at run time.
 //! - `batch` (feature `rayon`): many operations at once, on all cores.
 //! - `pkcs8` (feature `pkcs8`): keys as PEM and DER files.

@@ -27,7 +27,7 @@ macro_rules! for_the_sets {
                     "MAYO_5, NIST level 5: public key 5554 bytes, signature 964.";
             }
 
-            /// Round 2 (specification of February 2025), which most published figures speak of. It does not
+            /// Round 2 (specification of February 2025), the round of most published figures. It does not
             /// interoperate with round 3.
             round2 {
                 Mayo1Round2 = Mayo1 mayo1 "mayo1-round2" "MAYO_1" 1 "1.3.9999.8.1.3"
