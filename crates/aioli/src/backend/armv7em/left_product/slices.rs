@@ -11,29 +11,29 @@ use crate::memory::wipe;
 use crate::packed::{Coefficients, Operand};
 
 /// `out += X R`, whatever is secret.
-pub(super) fn left_product(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
+pub(super) fn left_product(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
     let mut coefficients = [[0; TOGETHER]; MAX_ROWS];
     let mut forms = [[0; FORMS]; TOGETHER];
     let mut sums = [0; FORMS];
-    for first in (0..rows.count()).step_by(TOGETHER) {
-        let together = TOGETHER.min(rows.count() - first);
+    for first in (0..right.count()).step_by(TOGETHER) {
+        let together = TOGETHER.min(right.count() - first);
         for i in 0..together {
             let last = if i + 1 == together { LAST } else { 0 };
-            for (coefficients, &element) in coefficients.iter_mut().zip(x.of_row(first + i)) {
+            for (coefficients, &element) in coefficients.iter_mut().zip(left.of_row(first + i)) {
                 coefficients[i] = forms_of_element(element) | last;
             }
         }
-        let begin = first * rows.step();
-        for column in (begin..rows.row_bytes()).step_by(TILE) {
-            let width = TILE.min(rows.row_bytes() - column);
+        let begin = first * right.step();
+        for column in (begin..right.row_bytes()).step_by(TILE) {
+            let width = TILE.min(right.row_bytes() - column);
             // The first row and where it begins; each next one follows in memory, and begins later.
-            let (mut following, mut begin) = (&rows.bytes()[rows.offset(first)..], begin);
+            let (mut following, mut begin) = (&right.bytes()[right.offset(first)..], begin);
             for forms in &mut forms[..together] {
-                let (row, after) = following.split_at(rows.row_bytes() - begin);
+                let (row, after) = following.split_at(right.row_bytes() - begin);
                 *forms = forms_of(transpose_bits(load(row, column, begin, width)));
-                (following, begin) = (after, begin + rows.step());
+                (following, begin) = (after, begin + right.step());
             }
-            for (r, coefficients) in coefficients[..x.rows()].iter().enumerate() {
+            for (r, coefficients) in coefficients[..left.rows()].iter().enumerate() {
                 // SAFETY: there are `together` rows of forms and of coefficients, and only the last of these says so.
                 unsafe { aioli_armv7em_slices(forms.as_ptr(), coefficients.as_ptr(), &mut sums) };
                 add(&mut out[r * stride + column..][..width], transpose_bits(planes_of(sums)));

@@ -17,7 +17,7 @@ use core::ops::Range;
 
 /// `out += X R` for the rows of a part of a stream; false if the window is too small for that.
 pub(super) fn left_product_of_stream(
-    x: Coefficients<'_>,
+    left: Coefficients<'_>,
     key: &[u8; 16],
     part: &StreamPart,
     window: &mut [u8],
@@ -26,7 +26,7 @@ pub(super) fn left_product_of_stream(
 ) -> bool {
     // SAFETY: bytes without meaning may be words without meaning.
     let (_, window, _) = unsafe { window.align_to_mut::<u32>() };
-    let Some(width) = width(window.len(), Split::of(x.rows()).words()) else { return false };
+    let Some(width) = width(window.len(), Split::of(left.rows()).words()) else { return false };
     let mut stream = Stream::new(key, &[0; 16]);
     let expand = |bytes: Range<usize>, at: usize, buffer: &mut [u32]| {
         let block = bytes.start / 16;
@@ -38,15 +38,15 @@ pub(super) fn left_product_of_stream(
 }
 
 /// `out += X R` for public rows in memory; false if they are too few or too short for tables.
-pub(super) fn left_product_of_rows(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) -> bool {
-    if rows.count() < MIN_ROWS || rows.row_bytes() < MIN_WIDTH {
+pub(super) fn left_product_of_rows(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) -> bool {
+    if right.count() < MIN_ROWS || right.row_bytes() < MIN_WIDTH {
         return false;
     }
     let mut memory = [0; ON_STACK];
-    let Some(width) = width(memory.len(), Split::of(x.rows()).words()) else { return false };
-    let part = StreamPart::new(0, rows.row_bytes(), rows.step(), rows.count(), 0..rows.row_bytes());
+    let Some(width) = width(memory.len(), Split::of(left.rows()).words()) else { return false };
+    let part = StreamPart::new(0, right.row_bytes(), right.step(), right.count(), 0..right.row_bytes());
     let copy = |bytes: Range<usize>, at: usize, buffer: &mut [u32]| {
-        bytes_of(buffer)[4 * at..][..bytes.len()].copy_from_slice(&rows.bytes()[bytes]);
+        bytes_of(buffer)[4 * at..][..bytes.len()].copy_from_slice(&right.bytes()[bytes]);
         4 * at
     };
     left_product(x, &part, (width, &mut memory), copy, out, stride);
@@ -74,14 +74,14 @@ impl Split {
 /// `out += X R`, with `width` columns at a time and memory for them. `fetch` brings a range of the stream's bytes into a
 /// buffer, from some byte after the given word on, and returns which one.
 fn left_product(
-    x: Coefficients<'_>,
+    left: Coefficients<'_>,
     part: &StreamPart,
     (width, memory): (usize, &mut [u32]),
     mut fetch: impl FnMut(Range<usize>, usize, &mut [u32]) -> usize,
     out: &mut [u8],
     stride: usize,
 ) {
-    let split @ Split { wide, narrow } = Split::of(x.rows());
+    let split @ Split { wide, narrow } = Split::of(left.rows());
     let width = width.min(part.width().next_multiple_of(4));
     let (secret, memory) = memory.split_at_mut((TABLE + 2 * width) * split.words());
     let (row_a, row_b) = memory.split_at_mut(width / 4 + SLACK);
@@ -96,22 +96,22 @@ fn left_product(
             // From the word of columns in which the first of both rows begins.
             let begin = part.column(i) & !3;
             let a = place(&mut fetch, &part, i, begin, row_a);
-            let (b, x_b) = match i + 1 < part.count() {
-                true => (place(&mut fetch, &part, i + 1, begin, row_b), x.of_row(i + 1)),
+            let (b, left_b) = match i + 1 < part.count() {
+                true => (place(&mut fetch, &part, i + 1, begin, row_b), left.of_row(i + 1)),
                 // No second row: whatever it has, its coefficients are zero.
                 false => (a, &[][..]),
             };
             let words = (part.width().next_multiple_of(4) - begin) / 4;
-            let x_a = x.of_row(i);
+            let left_a = left.of_row(i);
             if wide > 0 {
-                fill_table::<2>(wide_table, &x_a[..wide], &x_b[..wide.min(x_b.len())]);
+                fill_table::<2>(wide_table, &left_a[..wide], &left_b[..wide.min(left_b.len())]);
                 let sums = &mut wide_sums[4 * begin..][..16 * words];
                 // SAFETY: `place` returned pointers to as many bytes of whole words as there are columns from `begin` on;
                 // the sums and the table have two words an entry, and words is not zero as a part has columns.
                 unsafe { aioli_armv7em_look_up_2(sums.as_mut_ptr(), a, b, wide_table.as_ptr(), words as u32) };
             }
             if narrow > 0 {
-                fill_table::<1>(narrow_table, &x_a[wide..], &x_b[wide.min(x_b.len())..]);
+                fill_table::<1>(narrow_table, &left_a[wide..], &left_b[wide.min(left_b.len())..]);
                 let sums = &mut narrow_sums[2 * begin..][..8 * words];
                 // SAFETY: as above, with one word an entry.
                 unsafe { aioli_armv7em_look_up_1(sums.as_mut_ptr(), a, b, narrow_table.as_ptr(), words as u32) };
@@ -173,10 +173,10 @@ fn bytes_of(words: &mut [u32]) -> &mut [u8] {
 
 /// `table[a | b << 4]` becomes a times each coefficient in `x_a` plus b times each in `x_b`, W words of eight.
 #[inline(never)]
-fn fill_table<const W: usize>(table: &mut [u32], x_a: &[u8], x_b: &[u8]) {
+fn fill_table<const W: usize>(table: &mut [u32], left_a: &[u8], left_b: &[u8]) {
     assert!(table.len() == TABLE * W);
     table[..W].fill(0);
-    for (half, coefficients) in [x_a, x_b].into_iter().enumerate() {
+    for (half, coefficients) in [left_a, left_b].into_iter().enumerate() {
         let packed = coefficients.iter().rfold(0, |word, &c| word << 4 | u64::from(c));
         for (bit, multiple) in gf16::multiples(packed).into_iter().enumerate() {
             let words = [multiple as u32, (multiple >> (32 * (W - 1))) as u32];

@@ -18,13 +18,13 @@ use core::ops::Range;
 
 /// `out += X R` by tables.
 pub(super) fn left_product<E: Entry, const SPAN: usize>(
-    x: Coefficients<'_>,
-    rows: Operand<'_>,
+    left: Coefficients<'_>,
+    right: Operand<'_>,
     out: &mut [u8],
     stride: usize,
 ) {
-    columns_of_product::<E, SPAN>(x, rows, |sums, columns| {
-        add_columns::<_, SPAN, BLOCK>(sums, x.rows(), columns.len(), &mut out[columns.start..], stride);
+    columns_of_product::<E, SPAN>(left, right, |sums, columns| {
+        add_columns::<_, SPAN, BLOCK>(sums, left.rows(), columns.len(), &mut out[columns.start..], stride);
     });
 }
 
@@ -32,35 +32,35 @@ pub(super) fn left_product<E: Entry, const SPAN: usize>(
 /// says of which bytes they are.
 #[inline(never)]
 pub(super) fn columns_of_product<E: Entry, const SPAN: usize>(
-    x: Coefficients<'_>,
-    rows: Operand<'_>,
+    left: Coefficients<'_>,
+    right: Operand<'_>,
     mut use_sums: impl FnMut(&[[E; SPAN]; 2], Range<usize>),
 ) {
     // For the columns of low and those of high nibbles.
     let Aligned(sums) = &mut const { Aligned([[E::ZERO; SPAN]; 2]) };
     let Aligned(indices) = &mut const { Aligned([[[[0; RUN]; CHUNK / RUN]; GROUP]; 2]) };
     let Aligned(tables) = &mut const { Aligned([[E::ZERO; TABLE]; GROUP]) };
-    for span in (0..rows.row_bytes()).step_by(SPAN) {
-        let end = rows.row_bytes().min(span + SPAN);
+    for span in (0..right.row_bytes()).step_by(SPAN) {
+        let end = right.row_bytes().min(span + SPAN);
         if span > 0 {
             for sums in &mut *sums {
                 sums[..end - span].fill(E::ZERO);
             }
         }
-        let reaching = (0..rows.count()).take_while(|i| i * rows.step() < end).count();
+        let reaching = (0..right.count()).take_while(|i| i * right.step() < end).count();
         for first in (0..reaching).step_by(2 * GROUP) {
             let group: [_; 2 * GROUP] = core::array::from_fn(|g| match first + g {
-                i if i < reaching => rows.row(i),
+                i if i < reaching => right.row(i),
                 _ => &[],
             });
             for (i, table) in (first..reaching).step_by(2).zip(&mut *tables) {
-                fill_table(table, x.of_row(i), if i + 1 < reaching { x.of_row(i + 1) } else { &[] });
+                fill_table(table, left.of_row(i), if i + 1 < reaching { left.of_row(i + 1) } else { &[] });
             }
-            let begin = (first * rows.step()).saturating_sub(span);
+            let begin = (first * right.step()).saturating_sub(span);
             for begin in (span + begin / RUN * RUN..end).step_by(CHUNK) {
                 let end = end.min(begin + CHUNK);
                 let parts =
-                    group.as_chunks().0.iter().map(|rows_of_pair| rows_of_pair.map(|row| rows.part(row, begin..end)));
+                    group.as_chunks().0.iter().map(|rows_of_pair| rows_of_pair.map(|row| right.part(row, begin..end)));
                 let [low, high] = &mut *indices;
                 let mut begins = [0; GROUP];
                 for (((low, high), begins), [a, b]) in low.iter_mut().zip(high).zip(&mut begins).zip(parts) {
@@ -76,7 +76,7 @@ pub(super) fn columns_of_product<E: Entry, const SPAN: usize>(
         use_sums(sums, span..end);
     }
     for sums in sums {
-        crate::memory::wipe(&mut sums[..rows.row_bytes().next_multiple_of(RUN).min(SPAN)]);
+        crate::memory::wipe(&mut sums[..right.row_bytes().next_multiple_of(RUN).min(SPAN)]);
     }
     crate::memory::wipe(tables.as_flattened_mut());
 }
@@ -187,9 +187,9 @@ fn add_group<E: Entry, const N: usize>(
 
 /// `table[a | b << 4]` becomes a times each coefficient in `x_a` plus b times each in `x_b`.
 #[inline(never)]
-fn fill_table<E: Entry>(table: &mut [E; TABLE], x_a: &[u8], x_b: &[u8]) {
+fn fill_table<E: Entry>(table: &mut [E; TABLE], left_a: &[u8], left_b: &[u8]) {
     let mut bits = [E::ZERO; 8];
-    for (bits, coefficients) in bits.as_chunks_mut::<4>().0.iter_mut().zip([x_a, x_b]) {
+    for (bits, coefficients) in bits.as_chunks_mut::<4>().0.iter_mut().zip([left_a, left_b]) {
         let mut words = [0; 2];
         for (word, coefficients) in words.iter_mut().zip(coefficients.chunks(16)) {
             *word = coefficients.iter().rfold(0, |word, &c| word << 4 | u64::from(c));
