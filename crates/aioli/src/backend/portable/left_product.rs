@@ -1,7 +1,7 @@
 //! The left product in words of 64 bits, in two forms.
 //!
-//! If `right` is public and so may address memory, tables of products (`tables`); otherwise bit slices
-//! (`slices`).
+//! A public `right` may address memory, so `tables` looks products up; for a secret one `slices` uses no
+//! memory address that depends on it.
 
 mod slices;
 mod tables;

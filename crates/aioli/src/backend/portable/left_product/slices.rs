@@ -12,8 +12,8 @@
 use crate::backend::contract::MAX_ROWS;
 use crate::ct;
 use crate::gf16;
-use crate::memory::Aligned;
-use crate::packed::{Coefficients, Operand};
+use crate::memory::{Aligned, wipe};
+use crate::packed::{self, Coefficients, Operand};
 
 /// `out += left right` by bit slices, with memory for `SUMS` sums.
 #[inline(never)]
@@ -80,15 +80,15 @@ pub(super) fn left_product<const SUMS: usize>(
             let out = &mut out[j * stride + column..][..end - column];
             for (out, sums) in out.chunks_mut(TILE).zip(sums) {
                 sums.product(&mut bytes);
-                crate::packed::add(out, &bytes[..out.len()]);
+                packed::add(out, &bytes[..out.len()]);
             }
         }
     }
     let used = tiles * left.rows().next_multiple_of(2);
-    crate::memory::wipe(&mut sums[..used]);
-    crate::memory::wipe(forms[..tiles].as_flattened_mut());
-    crate::memory::wipe(&mut bytes);
-    crate::memory::wipe(masks.as_flattened_mut());
+    wipe(&mut sums[..used]);
+    wipe(forms[..tiles].as_flattened_mut());
+    wipe(&mut bytes);
+    wipe(masks.as_flattened_mut());
 }
 
 /// The masks of coefficients: for each linear form of each coefficient, all ones or all zeros, as wide as a plane.
