@@ -317,7 +317,8 @@ impl Block<'_> {
                             table.write(xor(products, look_up(fifth, place)));
                         }
                     }
-                    (choice_low, choice_high) = (add(choice_low, splat(1)), add(choice_high, splat(1)));
+                    choice_low = add(choice_low, splat(1));
+                    choice_high = add(choice_high, splat(1));
                     place = add(place, splat(1));
                 }
             }

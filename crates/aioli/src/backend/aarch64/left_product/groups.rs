@@ -82,6 +82,7 @@ macro_rules! load_rows {
 ///
 /// A register is readable at each of the places, the tables of all groups are there, and the caller may use the SHA-3
 /// extension.
+#[expect(clippy::too_many_lines, reason = "the operands of one assembly loop for each number of pairs")]
 #[inline(always)]
 pub(super) unsafe fn add_groups<const PAIRS: usize>(
     low: &mut [Vector; PAIRS],

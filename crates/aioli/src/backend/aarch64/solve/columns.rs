@@ -44,6 +44,7 @@ macro_rules! add {
 /// # Safety
 ///
 /// The caller may use the SHA-3 extension.
+#[expect(clippy::too_many_lines, reason = "two unrolled assembly loops and their operands")]
 #[inline(always)]
 pub(super) unsafe fn add_multiples<const REGISTERS: usize>(
     pairs: &mut [[Vector; REGISTERS]],

@@ -208,7 +208,8 @@ fn add_columns<const WORDS: usize>(sums: &[u32], rows: usize, width: usize, out:
         let out = &mut out[first * stride..];
         assert!(out.len() >= (rows - 1) * stride + width && sums.len() >= 2 * WORDS * width);
         if words > 0 {
-            let (sums, entry) = (sums[w..].as_ptr(), 4 * WORDS as u32);
+            let sums = sums[w..].as_ptr();
+            let entry = 4 * WORDS as u32;
             // SAFETY: `rows` rows of `4 * words <= width` bytes and two entries a byte are there, as asserted above.
             unsafe {
                 aioli_armv7em_add_columns(sums, entry, out.as_mut_ptr(), stride as u32, rows as u32, words as u32);

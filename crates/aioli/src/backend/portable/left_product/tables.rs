@@ -66,8 +66,8 @@ fn columns_of_product<E: Entry, const SPAN: usize>(
                 let [low, high] = &mut *indices;
                 let mut begins = [0; GROUP];
                 for (((low, high), begins), [a, b]) in low.iter_mut().zip(high).zip(&mut begins).zip(parts) {
-                    let (low, high) = (&mut low.as_flattened_mut()[..end - begin], high.as_flattened_mut());
-                    *begins = pair_up(low, high, a, b) / RUN;
+                    let low = &mut low.as_flattened_mut()[..end - begin];
+                    *begins = pair_up(low, high.as_flattened_mut(), a, b) / RUN;
                 }
                 for (sums, indices) in sums.iter_mut().zip(&*indices) {
                     let sums = &mut sums[begin - span..].as_chunks_mut().0;
@@ -296,7 +296,7 @@ impl Entry for u32 {
     const ZERO: Self = 0;
 
     fn new([low, _]: [u64; 2]) -> Self {
-        low as u32
+        low as Self
     }
 
     #[inline(always)]

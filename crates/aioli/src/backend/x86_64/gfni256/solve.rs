@@ -60,33 +60,9 @@ fn solve_in<const REGISTERS: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -
         "shape of a linear system"
     );
     let zero = _mm256_setzero_si256();
-    // The last half register is read so that it ends with the column, and then moved down.
-    let rest = m / 2 - 16 * (REGISTERS - 1);
-    let move_down: [u8; 16] = core::array::from_fn(|i| if i < rest { (i + 16 - rest) as u8 } else { 0x80 });
-    let move_down = load_half(&move_down);
-    let unpack_all = |bytes: &[u8]| -> [__m256i; REGISTERS] {
-        core::array::from_fn(|n| {
-            if n + 1 < REGISTERS {
-                unpack(load_half(&bytes[16 * n..]))
-            } else {
-                unpack(_mm_shuffle_epi8(load_half(&bytes[m / 2 - 16..]), move_down))
-            }
-        })
-    };
-    // The pairs of columns of A, and then y alone.
     let mut pairs = [[zero; REGISTERS]; MAX_PAIRS];
     let pairs = &mut pairs[..x.len().div_ceil(2) + 1];
-    let (a, y) = packed.split_at(x.len() * m / 2);
-    for (pair, bytes) in pairs.iter_mut().zip(a.chunks(m)) {
-        *pair = unpack_all(bytes);
-        if bytes.len() == m {
-            let second = unpack_all(&bytes[m / 2..]);
-            for (pair, second) in pair.iter_mut().zip(second) {
-                *pair = _mm256_or_si256(*pair, _mm256_slli_epi16::<4>(second));
-            }
-        }
-    }
-    pairs[x.len().div_ceil(2)] = unpack_all(y);
+    unpack_pairs(packed, m, x.len(), pairs);
     let places: [__m256i; REGISTERS] = core::array::from_fn(|n| {
         let places: [u8; 32] = core::array::from_fn(|i| (32 * n + i) as u8);
         load_32(&places)
@@ -153,15 +129,7 @@ fn solve_in<const REGISTERS: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -
         }
     }
 
-    let y = pairs[pairs.len() - 1];
-    for (x, positions) in x.chunks_mut(16).zip(positions.chunks_exact(16)) {
-        let found = Lookup::new(_mm256_broadcastsi128_si256(load_half(positions))).of(&y);
-        let mut elements = [0; 16];
-        // SAFETY: the array has as many bytes as are written.
-        unsafe { _mm_storeu_si128(elements.as_mut_ptr().cast(), _mm256_castsi256_si128(found)) };
-        x.copy_from_slice(&elements[..x.len()]);
-        wipe(&mut elements);
-    }
+    read_solution(&pairs[pairs.len() - 1], &positions, x);
     let left_over = unused.into_iter().fold(zero, |all, unused| _mm256_or_si256(all, unused));
     let full_rank = _mm256_testz_si256(left_over, left_over);
     pairs.fill([zero; REGISTERS]);
@@ -171,6 +139,50 @@ fn solve_in<const REGISTERS: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -
     wipe(&mut positions);
     wipe(packed);
     full_rank as u8
+}
+
+/// Unpacks the columns of A in pairs, and then y alone.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn unpack_pairs<const REGISTERS: usize>(packed: &[u8], m: usize, unknowns: usize, pairs: &mut [[__m256i; REGISTERS]]) {
+    // The last half register is read so that it ends with the column, and then moved down.
+    let rest = m / 2 - 16 * (REGISTERS - 1);
+    let move_down: [u8; 16] = core::array::from_fn(|i| if i < rest { (i + 16 - rest) as u8 } else { 0x80 });
+    let move_down = load_half(&move_down);
+    let unpack_all = |bytes: &[u8]| -> [__m256i; REGISTERS] {
+        core::array::from_fn(|n| {
+            if n + 1 < REGISTERS {
+                unpack(load_half(&bytes[16 * n..]))
+            } else {
+                unpack(_mm_shuffle_epi8(load_half(&bytes[m / 2 - 16..]), move_down))
+            }
+        })
+    };
+    let (a, y) = packed.split_at(unknowns * m / 2);
+    for (pair, bytes) in pairs.iter_mut().zip(a.chunks(m)) {
+        *pair = unpack_all(bytes);
+        if bytes.len() == m {
+            let second = unpack_all(&bytes[m / 2..]);
+            for (pair, second) in pair.iter_mut().zip(second) {
+                *pair = _mm256_or_si256(*pair, _mm256_slli_epi16::<4>(second));
+            }
+        }
+    }
+    pairs[unknowns.div_ceil(2)] = unpack_all(y);
+}
+
+/// Reads the solution: the entries of y in the pivot rows, zero for a column without a pivot.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn read_solution<const REGISTERS: usize>(y: &[__m256i; REGISTERS], positions: &[u8; POSITIONS], x: &mut [u8]) {
+    for (x, positions) in x.chunks_mut(16).zip(positions.chunks_exact(16)) {
+        let found = Lookup::new(_mm256_broadcastsi128_si256(load_half(positions))).of(y);
+        let mut elements = [0; 16];
+        // SAFETY: the array has as many bytes as are written.
+        unsafe { _mm_storeu_si128(elements.as_mut_ptr().cast(), _mm256_castsi256_si128(found)) };
+        x.copy_from_slice(&elements[..x.len()]);
+        wipe(&mut elements);
+    }
 }
 
 /// Shuffle indices that gather bytes of a column.

@@ -96,6 +96,7 @@ fn product<const PAIRS: usize, const REGISTERS: usize>(
 /// `EDGE` `REGISTERS` is 1 and `edge` has bits for no more than the remaining bytes of the row. `matrices` has those of
 /// all rows of `right`, rounded up to four. `out` points to `column` in the first row of the product, and 2 `PAIRS`
 /// rows `stride` bytes apart, one less unless `last_is_whole`, are valid for reads and writes there.
+#[expect(clippy::too_many_lines, reason = "one loop and its prologue, which share all registers")]
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 unsafe fn tile<const PAIRS: usize, const REGISTERS: usize, const EDGE: bool>(
@@ -271,8 +272,9 @@ const COLLECT: [u8; 64] = {
     let mut index = [0; 64];
     let mut at = 0;
     while at < 64 {
-        let (pair, bit) = (at / 8, 7 - at % 8);
-        index[at] = (bit % 4 * 16 + 2 * pair + bit / 4) as u8;
+        let p = at / 8;
+        let l = 7 - at % 8;
+        index[at] = (l % 4 * 16 + 2 * p + l / 4) as u8;
         at += 1;
     }
     index

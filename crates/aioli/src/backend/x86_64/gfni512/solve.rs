@@ -97,7 +97,8 @@ fn solve_in<const REGISTERS: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -
                 later[n] = _mm512_xor_si512(later[n], product);
             }
         }
-        (bytes[c], shifts[c]) = (byte as u8, shift as u8);
+        bytes[c] = byte as u8;
+        shifts[c] = shift as u8;
     }
 
     // The solution's coordinates are the entries of y in the pivot rows, 64 of them at a time.
