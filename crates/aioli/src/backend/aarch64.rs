@@ -4,8 +4,8 @@
 //! (`cargo xtask neon`). Two extensions make it faster:
 //!
 //! - The AES extension computes the key stream; otherwise the crate `aes` does, in bit slices.
-//! - The SHA-3 extension has a three-way XOR, for the left product, the solver and the code inlined into
-//!   `vectorize`. The crate `keccak` uses it for SHAKE256 by itself, on every backend.
+//! - The SHA-3 extension has a three-way XOR, for the left product, the solver and the code inlined
+//!   into `vectorize`. The crate `keccak` uses it for SHAKE256 by itself, on every backend.
 #![allow(unsafe_code, reason = "calls of functions compiled for more instructions than the target has")]
 
 mod aes128_ctr;
@@ -21,8 +21,8 @@ use std::arch::is_aarch64_feature_detected;
 
 /// NEON, and the AES and SHA-3 extensions if the processor has them.
 ///
-/// NEON is part of every target that this backend is built for. Each call looks for the extensions, which
-/// costs a few instructions.
+/// NEON is part of every target that this backend is built for. Each call looks for the extensions,
+/// which costs a few instructions.
 #[derive(Clone, Copy, Debug)]
 pub struct Neon(());
 

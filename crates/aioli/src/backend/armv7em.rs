@@ -1,12 +1,13 @@
 //! Cortex-M4 and its like (Armv7E-M with a floating-point unit), with the inner loops in assembly.
 //!
-//! - `aes128_ctr` looks AES up in tables, as nothing that it encrypts here is secret. It computes the constant
-//!   part of the first two rounds once for up to 256 blocks.
-//! - `left_product/tables` multiplies with P, which is public, by tables of products that elements of P address,
-//!   two rows of P at a time. P is expanded for as many columns as the window has room for.
+//! - `aes128_ctr` looks AES up in tables, as nothing that it encrypts here is secret. It computes
+//!   the constant part of the first two rounds once for up to 256 blocks.
+//! - `left_product/tables` multiplies with P, which is public, by tables of products that elements
+//!   of P address, two rows of P at a time. P is expanded for as many columns as the window has
+//!   room for.
 //! - `left_product/slices` multiplies secrets with secrets, in bit slices.
-//! - `solve` solves the linear system by elimination of columns, and touches only the rows that may still be in
-//!   use.
+//! - `solve` solves the linear system by elimination of columns, and touches only the rows that may
+//!   still be in use.
 //!
 //! `build.rs` names the targets of this backend.
 #![allow(unsafe_code, reason = "calls of kernels in assembly")]

@@ -1,7 +1,8 @@
-//! The conformance suite: the promises of [`Backend`], tested on every backend that this machine can run.
+//! The conformance suite: the promises of [`Backend`], tested on every backend that this machine
+//! can run.
 //!
-//! Each kernel is compared with an obvious computation made from [`gf16::mul`](crate::gf16::mul) or, for AES, from
-//! single blocks.
+//! Each kernel is compared with an obvious computation made from [`gf16::mul`](crate::gf16::mul)
+//! or, for AES, from single blocks.
 
 mod left_product;
 mod random;

@@ -1,5 +1,5 @@
-//! Marks of secret bytes for the tools that check constant time; compiled only for them. [`crate::ct`] says what
-//! the marks mean.
+//! Marks of secret bytes for the tools that check constant time; compiled only for them.
+//! [`crate::ct`] says what the marks mean.
 #![allow(unsafe_code, reason = "calls of memcheck and MemorySanitizer")]
 
 pub(crate) use tool::{poison, poisoned, unpoison};
@@ -26,7 +26,7 @@ mod tool {
         request(MAKE_MEM_DEFINED, bytes.as_ptr(), bytes.len(), 0);
     }
 
-    /// How many of the bytes have an undefined bit.
+    /// The number of bytes that have an undefined bit.
     pub(crate) fn poisoned(bytes: &[u8]) -> usize {
         let mut undefined = [0u8; 64];
         let mut count = 0;
@@ -44,9 +44,10 @@ mod tool {
 
     fn request(code: usize, bytes: *const u8, second: usize, third: usize) {
         let arguments = [code, bytes.expose_provenance(), second, third, 0, 0];
-        // SAFETY: outside of valgrind nothing happens, as the rotations add up to 128 and the exchange is of a register
-        // with itself. Inside, memcheck reads the six arguments and changes its own notes. GET_VBITS alone writes, `third`
-        // bytes at `second`, for which `poisoned` passes an array of that length.
+        // SAFETY: outside of valgrind nothing happens, as the rotations add up to 128 and the
+        // exchange is of a register with itself. Inside, memcheck reads the six arguments and
+        // changes its own notes. GET_VBITS alone writes, `third` bytes at `second`, for which
+        // `poisoned` passes an array of that length.
         unsafe {
             core::arch::asm!(
                 "rol rdi, 3", "rol rdi, 13", "rol rdi, 61", "rol rdi, 51", "xchg rbx, rbx",
@@ -80,7 +81,7 @@ mod tool {
         unsafe { __msan_unpoison(bytes.as_ptr().cast(), bytes.len()) }
     }
 
-    /// How many of the bytes have an uninitialized bit.
+    /// The number of bytes that have an uninitialized bit.
     pub(crate) fn poisoned(bytes: &[u8]) -> usize {
         // SAFETY: reads the shadow of one byte of this slice; -1 says that it is clean.
         bytes.iter().filter(|&byte| unsafe { __msan_test_shadow((&raw const *byte).cast(), 1) } != -1).count()

@@ -1,4 +1,5 @@
-//! The backends of x86-64: the instructions that each may use, and the kernel behind each of its methods.
+//! The backends of x86-64: the instructions that each may use, and the kernel behind each of its
+//! methods.
 #![allow(unsafe_code, reason = "calls of functions compiled for more instructions than the target has")]
 
 mod gfni;
@@ -28,7 +29,8 @@ use crate::packed::{Coefficients, Operand};
 use crate::stream::StreamPart;
 use std::arch::is_x86_feature_detected;
 
-/// Defines a backend: its kernels are compiled for the listed features, and run where all of them were detected.
+/// Defines a backend: its kernels are compiled for the listed features, and run where all of them
+/// were detected.
 macro_rules! backend {
     ($(#[$doc:meta])* $name:ident, [$($feature:tt),*], $enable:literal) => {
         $(#[$doc])*
@@ -64,7 +66,8 @@ backend!(
     "bmi1,avx2,aes,gfni,vaes,avx512f,avx512bw,avx512vl,avx512vbmi"
 );
 
-/// Implements the contract for one backend, given the bytes of a register and the kernel of each method.
+/// Implements the contract for one backend, given the bytes of a register and the kernel of each
+/// method.
 macro_rules! delegate {
     (
         $name:ident, $label:literal,
@@ -161,10 +164,10 @@ delegate! {
     solve: gfni512::solve::solve,
 }
 
-/// Marks the whole of a left product as secret if an operand has a mark.
+/// Marks the whole of a left product as secret if `left` or `right` has a mark.
 ///
-/// MemorySanitizer carries a mark through `vgf2p8affineqb` only to the byte in the same place of the result, although
-/// a byte of a matrix goes into all eight bytes of its word.
+/// MemorySanitizer carries a mark through `vgf2p8affineqb` only to the byte in the same place of
+/// the result, although a byte of a matrix goes into all eight bytes of its word.
 #[cfg(aioli_ct = "msan")]
 fn spread_marks(left: Coefficients<'_>, right: Operand<'_>, out: &[u8], stride: usize) {
     use super::taint::{poison, poisoned};

@@ -1,11 +1,12 @@
 //! AES-128 of counter blocks with the AES extension.
 //!
-//! The block that a run adds to the entries of the table is added to the key of round 3 instead, with
-//! which `aese` begins anyway. Sixteen blocks are in flight.
+//! The block that a run adds to the entries of the table is added to the key of round 3 instead,
+//! with which `aese` begins anyway. Sixteen blocks are in flight.
 //!
-//! **Cost.** A block takes 16 instructions and a quarter of a load and of a store; an entry of the table
-//! takes 10. The loop is assembly, as the compiler takes more for loads and stores. The crate `aes` takes
-//! 22 instructions a block, and 4 more for the counter blocks, which it reads from memory.
+//! **Cost.** A block takes 16 instructions and a quarter of a load and of a store; an entry of the
+//! table takes 10. The loop is assembly, as the compiler takes more for loads and stores. The crate
+//! `aes` takes 22 instructions a block, and 4 more for the counter blocks, which it reads from
+//! memory.
 //!
 //! The rest of this page is docs/aes-ctr.md.
 #![doc = ""]
@@ -16,7 +17,7 @@ use core::arch::{aarch64::*, asm};
 /// See [`Backend::aes128_ctr`](crate::backend::Backend::aes128_ctr).
 #[target_feature(enable = "aes")]
 pub(super) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
-    // In longer streams another byte would change in column 0 of the first round.
+    // Longer streams would change another byte in column 0 of the first round.
     assert!((out.len() as u64) < 1 << 40, "length of a key stream");
     let keys = expand_key(key);
     let two_rounds = |block| round(round(block, keys[0]), keys[1]);
@@ -25,8 +26,8 @@ pub(super) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u
     let mut counter = u64::from(first);
     let last_byte = |counter: u64| (counter & 255) as usize;
 
-    // Only the entries that are needed, four at a time, from the first counter's on and around the end. The others
-    // stay blocks before round 1, and results made from them are not used.
+    // Only the entries that are needed, four at a time, from the first counter's on and around the
+    // end. The others stay blocks before round 1, and results made from them are not used.
     let template = block(counter & !255);
     let mut whole_table = [template; 256];
     let (fours, _) = whole_table.as_chunks_mut::<4>();
@@ -76,7 +77,8 @@ fn remaining_rounds(states: &[[uint8x16_t; IN_FLIGHT]], keys: &[uint8x16_t; 11],
         };
     }
     for _ in 0..out.len() {
-        // SAFETY: each turn reads one group of `states` and writes one of `out`, which has no more, as asserted.
+        // SAFETY: each turn reads one group of `states` and writes one of `out`, which has no more,
+        // as asserted.
         unsafe {
             asm!(
                 "ld1 {{v0.16b, v1.16b, v2.16b, v3.16b}}, [{from}], #64",

@@ -1,10 +1,11 @@
 //! The left product on NEON: products for two rows of `left` at a time, looked up in registers.
 //!
-//! **Idea.** `tbl` looks up 16 nibbles in a table of 16 bytes, and a byte has room for two products. Let a and b be
-//! the coefficients of two rows of `left`, and let entry e of a table have `a e` in its low and `b e` in its high
-//! nibble. Then one instruction multiplies 16 elements of `right` by both. A register of `right` is split once into its
-//! low and its high nibbles, so each pair of rows has two accumulators. At the end of the tile a shift-and-insert for
-//! each row brings them into place:
+//! **Idea.** `tbl` looks up 16 nibbles in a table of 16 bytes, and a byte has room for two
+//! products. Let a and b be the coefficients of two rows of `left`, and let entry e of a table have
+//! `a e` in its low and `b e` in its high nibble. Then one instruction multiplies 16 elements of
+//! `right` by both. A register of `right` is split once into its low and its high nibbles, so each
+//! pair of rows has two accumulators. At the end of the tile a shift-and-insert for each row brings
+//! them into place:
 //!
 //! ```text
 //! right         h3 l3 h2 l2 h1 l1 h0 l0     two elements a byte
@@ -15,23 +16,24 @@
 //! row of b      bh bl of each byte          sri high, low, #4     keeps bh, inserts bl below it
 //! ```
 //!
-//! **Five rows at a step.** The three-way XOR of the SHA-3 extension adds two products to an accumulator. With this
-//! extension four look-ups add five rows of `right`: `tbl` in two registers takes an index of five bits. Processors
-//! that have the extension do it as fast as in one register (Neoverse V1, N2, V2 and Cortex-X4 in LLVM's schedules,
-//! Apple M1 as published). The four bits of an element of the fifth row e go above those of the other four rows, and
-//! the upper half of each table is its lower half plus the products with one bit of e:
+//! **Five rows at a step.** The three-way XOR of the SHA-3 extension adds two products to an
+//! accumulator. With this extension four look-ups add five rows of `right`: `tbl` in two registers
+//! takes an index of five bits. Processors that have the extension do it as fast as in one register
+//! (Neoverse V1, N2, V2 and Cortex-X4 in LLVM's schedules, Apple M1 as published). The four bits of
+//! an element of the fifth row e go above those of the other four rows, and the upper half of each
+//! table is its lower half plus the products with one bit of e:
 //!
 //! ```text
 //! low nibbles    . . . e0 a3 a2 a1 a0  |  . . . e1 b3 b2 b1 b0  |  . . . e2 c3 c2 c1 c0  |  . . . e3 d3 d2 d1 d0
 //! indices        m = e >> i & 0x11     low: sli a, m, #4     high: sri m, a, #4
 //! ```
 //!
-//! Without the extension a step takes two rows, with tables of one register, as two registers are slower on some
-//! processors (Cortex-A72).
+//! Without the extension a step takes two rows, with tables of one register, as two registers are
+//! slower on some processors (Cortex-A72).
 //!
-//! **Tables.** `left` is secret, so no table is fetched by a coefficient: all tables are computed first, from the
-//! multiples of all pairs of a column at once. The table of pair j collects its bytes from six registers, by constant
-//! indices:
+//! **Tables.** `left` is secret, so no table is fetched by a coefficient: all tables are computed
+//! first, from the multiples of all pairs of a column at once. The table of pair j collects its
+//! bytes from six registers, by constant indices:
 //!
 //! ```text
 //! pairs       p0 p1 p2 .. p11 .. p15      a byte p is a + 16 b
@@ -39,19 +41,21 @@
 //!             α^2 p  α^3 p  (α^2 + α^3) p     bits 2 and 3 of e choose zero, or byte j of one of these
 //! ```
 //!
-//! **Bound.** Five rows of `right` and one pair of rows of `left` take eight look-ups, four three-way XORs and two
-//! loads: 320 multiply-accumulates in 14 instructions. The five rows take five loads besides, and 18 instructions
-//! for their indices. Without the extension two rows take four look-ups, four XORs and a load: 128
-//! multiply-accumulates in nine instructions.
+//! **Bound.** Five rows of `right` and one pair of rows of `left` take eight look-ups, four
+//! three-way XORs and two loads: 320 multiply-accumulates in 14 instructions. The five rows take
+//! five loads besides, and 18 instructions for their indices. Without the extension two rows take
+//! four look-ups, four XORs and a load: 128 multiply-accumulates in nine instructions.
 //!
-//! **Wanted.** The loop has loads, `tbl`, `eor3`, the indices and nothing else; no accumulator is in memory but those
-//! of a twelfth pair. The compiler would fetch all tables of the loop's body first and move accumulators to memory,
-//! so the loop is assembly (`groups`). For six pairs and a triangle it has 112 instructions, 17 multiply-accumulates
-//! each; for nine pairs and a full matrix 151, 19 each.
+//! **Wanted.** The loop has loads, `tbl`, `eor3`, the indices and nothing else; no accumulator is
+//! in memory but those of a twelfth pair. The compiler would fetch all tables of the loop's body
+//! first and move accumulators to memory, so the loop is assembly (`groups`). For six pairs and a
+//! triangle it has 112 instructions, 17 multiply-accumulates each; for nine pairs and a full matrix
+//! 151, 19 each.
 //!
-//! **Quirks.** The last tile overlaps the one before it, and its accumulators are masked, so no byte beyond a row is
-//! touched. The loads of the last rows that reach a tile are masked too, as the diagonal may cut one of these rows. It
-//! cuts no second one, as m-vectors are longer than a register; for shorter ones the portable backend multiplies.
+//! **Quirks.** The last tile overlaps the one before it, and its accumulators are masked, so no
+//! byte beyond a row is touched. The loads of the last rows that reach a tile are masked too, as
+//! the diagonal may cut one of these rows. It cuts no second one, as m-vectors are longer than a
+//! register; for shorter ones the portable backend multiplies.
 
 mod groups;
 
@@ -108,7 +112,8 @@ struct Product<'a> {
 }
 
 impl Product<'_> {
-    /// Adds the products of `PAIRS` pairs of rows of `left`, the last of which may lack its second row.
+    /// Adds the products of `PAIRS` pairs of rows of `left`, the last of which may lack its second
+    /// row.
     #[inline(always)]
     fn add<const SHA3: bool, const PAIRS: usize>(&self, scratch: &mut [MaybeUninit<Vector>; SCRATCH], out: &mut [u8]) {
         let in_block = BLOCK.min(SCRATCH / (registers::<SHA3>() * PAIRS) * group::<SHA3>());
@@ -140,8 +145,8 @@ impl Block<'_> {
         let row_bytes = right.row_bytes();
         assert!(row_bytes >= REGISTER && right.offset(right.count()) == right.bytes().len(), "length of rows");
         assert!(has_rows(out, left.rows(), stride, row_bytes), "length of a product");
-        // The place of column 0 of each row, extrapolated where the row begins later; a group's missing rows have
-        // the place of the last row.
+        // The place of column 0 of each row, extrapolated where the row begins later; a group's
+        // missing rows have the place of the last row.
         let mut places = [0; BLOCK];
         let mut place = right.offset(self.first).wrapping_sub(self.first * step);
         let mut distance = row_bytes - self.first * step;
@@ -163,8 +168,8 @@ impl Block<'_> {
                     reached.next_row = usize::MAX;
                 }
             }
-            // SAFETY: `begin + REGISTER <= row_bytes`, and the rows have their lengths, as asserted above. `SHA3` is
-            // true only in functions that may use the extension.
+            // SAFETY: `begin + REGISTER <= row_bytes`, and the rows have their lengths, as asserted
+            // above. `SHA3` is true only in functions that may use the extension.
             let (mut low, mut high) = unsafe { self.sums_of_tile::<SHA3, PAIRS>(tables, &places, begin, &reached) };
             if begin < column {
                 // The tile before had the columns in front of `column`.
@@ -192,8 +197,8 @@ impl Block<'_> {
     ///
     /// # Safety
     ///
-    /// The tile ends within row 0, `right` has all bytes of its rows, `tables` and `places` are those of this block, and
-    /// `SHA3` is true only in functions that may use the extension.
+    /// The tile ends within row 0, `right` has all bytes of its rows, `tables` and `places` are
+    /// those of this block, and `SHA3` is true only in functions that may use the extension.
     #[inline(always)]
     unsafe fn sums_of_tile<const SHA3: bool, const PAIRS: usize>(
         &self,
@@ -203,16 +208,17 @@ impl Block<'_> {
         reached: &Reached,
     ) -> ([Vector; PAIRS], [Vector; PAIRS]) {
         let right = self.product.right;
-        // All rows end together, so the tile ends within every row. A row that begins later than the tile does so by
-        // less than the length of row 0, which lies in front of it in memory: so the tile begins within `right` too. A
-        // mask removes the bytes of rows above.
+        // All rows end together, so the tile ends within every row. A row that begins later than
+        // the tile does so by less than the length of row 0, which lies in front of it in memory:
+        // so the tile begins within `right` too. A mask removes the bytes of rows above.
         let bytes = right.bytes().as_ptr().wrapping_add(column);
         // SAFETY: the tile lies within `right`, as explained above.
         let load_row = |place: usize| unsafe { load(&*bytes.wrapping_add(place).cast()) };
         let mut low = [splat(0); PAIRS];
         let mut high = [splat(0); PAIRS];
         let mut next_tables = tables.as_ptr();
-        // SAFETY: there are tables for each of the pairs and groups, and the caller vouches for `SHA3`.
+        // SAFETY: there are tables for each of the pairs and groups, and the caller vouches for
+        // `SHA3`.
         unsafe {
             if SHA3 {
                 let places = &places.as_chunks().0[..reached.groups];
@@ -234,8 +240,8 @@ impl Block<'_> {
             let places = unsafe { places.as_ptr().add(reached.groups * group::<SHA3>()) };
             // SAFETY: `zeros` is at most the bytes of a group's masks, half of `MASKS`.
             let masks = unsafe { MASKS.as_ptr().add(MASKS.len() / 2 - zeros) };
-            // SAFETY: i is a row of the group, so its place and its mask are there; its tile lies within `right`, as
-            // explained above.
+            // SAFETY: i is a row of the group, so its place and its mask are there; its tile lies
+            // within `right`, as explained above.
             let masked = |i: usize| unsafe {
                 let mask = masks.add((group::<SHA3>() - 1 - i) * REGISTER);
                 and(load_row(*places.add(i)), load(&*mask.cast()))
@@ -260,8 +266,8 @@ impl Block<'_> {
         (low, high)
     }
 
-    /// Computes the tables of the block, in the order in which the sums load them: for each group of rows of `right`
-    /// and each half of it the tables of all pairs of rows of `left`.
+    /// Computes the tables of the block, in the order in which the sums load them: for each group
+    /// of rows of `right` and each half of it the tables of all pairs of rows of `left`.
     #[inline(always)]
     fn build_tables<'t, const SHA3: bool, const PAIRS: usize>(
         &self,
@@ -286,7 +292,8 @@ impl Block<'_> {
             let columns: [&[u8; 2 * REGISTER]; 5] = if first + group::<SHA3>() <= self.count && elements.len() >= enough
             {
                 // The bytes behind a column do not matter.
-                // SAFETY: `elements` has at least `enough` bytes: the columns, and a whole array from the last one on.
+                // SAFETY: `elements` has at least `enough` bytes: the columns, and a whole array
+                // from the last one on.
                 core::array::from_fn(|i| unsafe { &*elements.as_ptr().add(i.min(group::<SHA3>() - 1) * stride).cast() })
             } else {
                 for (i, copy) in copies.iter_mut().enumerate() {
@@ -308,8 +315,8 @@ impl Block<'_> {
                 let (half, other_half) = tables.split_at_mut(PAIRS * registers::<SHA3>() / 2);
                 for tables in (if h == 0 { half } else { other_half }).chunks_exact_mut(registers::<SHA3>() / 2) {
                     let tables = tables.chunks_exact_mut(registers::<SHA3>() / 4);
-                    // Bits 0 and 1 of e choose one product, bits 2 and 3 the other; two zero bits choose a place out of
-                    // range, which gives zero.
+                    // Bits 0 and 1 of e choose one product, bits 2 and 3 the other; two zero bits
+                    // choose a place out of range, which gives zero.
                     for (table, ([a, b, c], [d, e, f], fifth)) in tables.zip(multiples) {
                         let products = xor(look_up_3(a, b, c, choice_low), look_up_3(d, e, f, choice_high));
                         table[0].write(products);
@@ -430,7 +437,8 @@ const MAX_PAIRS: usize = MAX_ROWS / 2;
 const _: () = assert!(MAX_ROWS.is_multiple_of(2) && MAX_PAIRS == 12);
 /// The most rows of `right` whose tables are in memory at a time; all rows of any set fit.
 const BLOCK: usize = 160;
-/// The most registers of tables, 44 KiB. Each tile reads them once, and more would not stay in an L1 of 64 KiB.
+/// The most registers of tables, 44 KiB. Each tile reads them once, and more would not stay in an
+/// L1 of 64 KiB.
 const SCRATCH: usize = 2816;
 /// α, α^2 and α^3 times each element.
 const TIMES: [[u8; 16]; 3] = {
@@ -444,12 +452,14 @@ const TIMES: [[u8; 16]; 3] = {
     }
     tables
 };
-/// For each element e, 16 times the number of the register that its bits 0 and 1 choose; out of range for zero.
+/// For each element e, 16 times the number of the register that its bits 0 and 1 choose; out of
+/// range for zero.
 const SPREAD_LOW: [u8; 16] = spread(0);
 /// The same for bits 2 and 3.
 const SPREAD_HIGH: [u8; 16] = spread(2);
 
-/// For each element e, 16 times the number of the register that its bits `shift` and `shift + 1` choose.
+/// For each element e, 16 times the number of the register that its bits `shift` and `shift + 1`
+/// choose.
 const fn spread(shift: usize) -> [u8; 16] {
     let mut table = [0; 16];
     let mut e = 0;

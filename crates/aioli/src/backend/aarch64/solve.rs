@@ -1,30 +1,32 @@
-//! Solving with NEON: the elimination by columns of [`portable::solve`](crate::backend::portable::solve), two
-//! columns and two pivots at a time.
+//! Solving with NEON: the elimination by columns of
+//! [`portable::solve`](crate::backend::portable::solve), two columns and two pivots at a time.
 //!
-//! **Layout.** Two columns share their registers: a byte has their two entries in one row, so the pivot row is
-//! never half a byte. Rows are permuted, the even ones first, which does not change the solution.
+//! **Layout.** Two columns share their registers: a byte has their two entries in one row, so the
+//! pivot row is never half a byte. Rows are permuted, the even ones first, which does not change
+//! the solution.
 //!
 //! ```text
 //! column c       c1 c0 | c3 c2 | ..          sli c, d, #4     d0 c0 | d2 c2 | ..     even rows of both
 //! column d       d1 d0 | d3 d2 | ..          sri d, c, #4     d1 c1 | d3 c3 | ..     odd rows, right behind them
 //! ```
 //!
-//! **Idea.** Let s and t be the entries of the two columns in the pivot row; elimination adds `s g` and `t g`. `tbl`
-//! fetches and broadcasts the byte of both. Reduced carry-less products with 0 .. 15 make the table of their
-//! multiples, and one `tbl` by g multiplies 16 rows of both.
+//! **Idea.** Let s and t be the entries of the two columns in the pivot row; elimination adds `s g`
+//! and `t g`. `tbl` fetches and broadcasts the byte of both. Reduced carry-less products with 0 ..
+//! 15 make the table of their multiples, and one `tbl` by g multiplies 16 rows of both.
 //!
-//! **Two pivots.** The first pivot of a pair, in row p, turns every column c into `c + c[p] g`; the second, in row
-//! q, turns it into `c + c[q] h`. One after the other they make `c + c[p] (g + g[q] h) + c[q] h`, where c\[p\] and
-//! c\[q\] are the entries before both. So later pairs are loaded once, their two tables do not depend on each
-//! other, and a three-way XOR adds both.
+//! **Two pivots.** The first pivot of a pair, in row p, turns every column c into `c + c[p] g`; the
+//! second, in row q, turns it into `c + c[q] h`. One after the other they make
+//! `c + c[p] (g + g[q] h) + c[q] h`, where c\[p\] and c\[q\] are the entries before both. So later
+//! pairs are loaded once, their two tables do not depend on each other, and a three-way XOR adds
+//! both.
 //!
-//! **Constant time.** The pivot's row is secret. It is a minimum of places and goes only into the indices of `tbl` and
-//! into compares, which are registers; no address and no branch depends on it. A column without a pivot has place
-//! 255, out of range of every `tbl`, which gives zero; so g = 0.
+//! **Constant time.** The pivot's row is secret. It is a minimum of places and goes only into the
+//! indices of `tbl` and into compares, which are registers; no address and no branch depends on it.
+//! A column without a pivot has place 255, out of range of every `tbl`, which gives zero; so g = 0.
 //!
-//! **Cost.** With the SHA-3 extension a later pair of columns and two pivots take about 26 + 4 `REGISTERS`
-//! instructions, for `REGISTERS` registers a pair. Nine registers take 68, as they leave none for constants. From
-//! seven on the loop is assembly (`columns`).
+//! **Cost.** With the SHA-3 extension a later pair of columns and two pivots take about 26 + 4
+//! `REGISTERS` instructions, for `REGISTERS` registers a pair. Nine registers take 68, as they
+//! leave none for constants. From seven on the loop is assembly (`columns`).
 
 mod columns;
 
@@ -76,7 +78,8 @@ fn solve_in<const SHA3: bool, const REGISTERS: usize>(packed: &mut [u8], m: usiz
     let nibbles = splat(15);
 
     for c in 0..x.len().div_ceil(2) {
-        // The first column's pivot changes the second column of the pair before that one's pivot is sought.
+        // The first column's pivot changes the second column of the pair before that one's pivot is
+        // sought.
         let first = Pivot::new(pairs[c].map(|pair| and(pair, nibbles)), &mut places);
         let table = table_of(first.place.select(pairs[c]));
         let pair = core::array::from_fn(|n| xor(pairs[c][n], look_up(table, first.g[n])));
@@ -121,7 +124,8 @@ fn solve_in<const SHA3: bool, const REGISTERS: usize>(packed: &mut [u8], m: usiz
     full_rank
 }
 
-/// Joins two packed columns of `m` elements to `m` bytes, even rows first, and zeros up to `REGISTERS` registers.
+/// Joins two packed columns of `m` elements to `m` bytes, even rows first, and zeros up to
+/// `REGISTERS` registers.
 ///
 /// The second column may be missing, and more columns may follow.
 #[inline(always)]
@@ -138,7 +142,8 @@ fn join<const REGISTERS: usize>(columns: &[u8], m: usize, bytes: &mut [u8; 16 * 
     };
     let first = &columns[..length];
     let second = &columns[half..][..length];
-    // The odd rows overwrite the bytes beyond the even ones, and zeros the bytes beyond the odd ones.
+    // The odd rows overwrite the bytes beyond the even ones, and zeros the bytes beyond the odd
+    // ones.
     let even = &mut bytes[..length];
     for at in (0..length).step_by(16) {
         store_at(even, at, low_nibbles(load_at(first, at), load_at(second, at)));
@@ -156,7 +161,8 @@ fn join<const REGISTERS: usize>(columns: &[u8], m: usize, bytes: &mut [u8; 16 * 
 /// The pivot of a column: its place, and the m-vector g of the elimination.
 struct Pivot<const REGISTERS: usize> {
     place: Place,
-    /// g, one element a byte: elimination adds to each later column its entry in the pivot row times g.
+    /// g, one element a byte: elimination adds to each later column its entry in the pivot row
+    /// times g.
     g: [Vector; REGISTERS],
 }
 
@@ -172,7 +178,7 @@ impl<const REGISTERS: usize> Pivot<REGISTERS> {
         let pivot = place.select(column);
         let inverse = look_up(load(&INVERSE), pivot);
         let table = table_of(inverse);
-        // In the pivot row an entry s becomes s / pivot.
+        // An entry s of the pivot row becomes s / pivot.
         let own = look_up(load(&IN_PIVOT_ROW), pivot);
         let g = core::array::from_fn(|n| {
             // Without a pivot `here` has the used rows, and both choices are zero.
@@ -204,7 +210,8 @@ impl Place {
     }
 }
 
-/// The table of the products of both elements of a byte with each element. `byte` is the byte in all places.
+/// The table of the products of both elements of a byte with each element. `byte` is the byte in
+/// all places.
 #[inline(always)]
 fn table_of(byte: Vector) -> Vector {
     let elements = load(&IOTA);

@@ -1,9 +1,9 @@
 //! The NEON instructions that the kernels use, under short names.
 //!
-//! The kernels must be inlined, into a caller that may fuse XORs and into one that may not. A function
-//! that is always inlined cannot have the attribute that enables NEON, and without it may not call the
-//! intrinsics safely. The functions here have no attribute either: this module is compiled only where
-//! NEON is part of the target.
+//! The kernels must be inlined, into a caller that may fuse XORs and into one that may not. A
+//! function that is always inlined cannot have the attribute that enables NEON, and without it may
+//! not call the intrinsics safely. The functions here have no attribute either: this module is
+//! compiled only where NEON is part of the target.
 
 use core::arch::{aarch64::*, asm};
 
@@ -39,7 +39,8 @@ instructions! {
     and(a: Vector, b: Vector) -> Vector = vandq_u8(a, b);
     or(a: Vector, b: Vector) -> Vector = vorrq_u8(a, b);
     xor(a: Vector, b: Vector) -> Vector = veorq_u8(a, b);
-    /// One instruction if this is inlined into a function that may use the SHA-3 extension, else two.
+    /// One instruction if this is inlined into a function that may use the SHA-3 extension, else
+    /// two.
     xor3(a: Vector, b: Vector, c: Vector) -> Vector = veorq_u8(a, veorq_u8(b, c));
     /// `a` where the mask is all ones, `b` where it is zero.
     select(mask: Vector, a: Vector, b: Vector) -> Vector = vbslq_u8(mask, a, b);
@@ -98,13 +99,14 @@ pub(super) unsafe fn add_and_move(pointer: &mut *mut u8, distance: usize, summan
 
 /// Looks up the low and the high indices in two tables, and adds the entries to `low` and `high`.
 ///
-/// The pointer to the tables moves on. A table has two registers with `SHA3`, else one. This is assembly
-/// because the compiler would fetch all tables of a loop's body first, have no registers for them, and move
-/// accumulators to memory.
+/// The pointer to the tables moves on. A table has two registers with `SHA3`, else one. This is
+/// assembly because the compiler would fetch all tables of a loop's body first, have no registers
+/// for them, and move accumulators to memory.
 ///
 /// # Safety
 ///
-/// The pointer is valid for reading both tables, and `SHA3` is true only in functions that may use the extension.
+/// The pointer is valid for reading both tables, and `SHA3` is true only in functions that may use
+/// the extension.
 #[inline(always)]
 pub(super) unsafe fn add_products<const SHA3: bool>(
     low: &mut Vector,
@@ -153,7 +155,8 @@ pub(super) unsafe fn add_products<const SHA3: bool>(
     }
 }
 
-/// The bytes of one to four registers at the places `index`; those of `otherwise` for places out of range.
+/// The bytes of one to four registers at the places `index`; those of `otherwise` for places out of
+/// range.
 #[inline(always)]
 pub(super) fn look_up_or(otherwise: Vector, table: &[Vector], index: Vector) -> Vector {
     // SAFETY: the target has NEON, as asserted above.

@@ -1,8 +1,9 @@
 //! AES-128 in counter mode by tables, for keys and blocks that are public.
 //!
-//! A table has one round of each byte, and the bytes of the state address it. No table of blocks is kept:
-//! each run has the constant part of its first two rounds, and the changing part takes 5 look-ups instead
-//! of 32 for two whole rounds. Each run has its own constants, so streams have no bound but the counter's.
+//! A table has one round of each byte, and the bytes of the state address it. No table of blocks is
+//! kept: each run has the constant part of its first two rounds, and the changing part takes 5
+//! look-ups instead of 32 for two whole rounds. Each run has its own constants, so streams have no
+//! bound but the counter's.
 //!
 //! The rest of this page is docs/aes-ctr.md.
 #![doc = ""]
@@ -11,7 +12,8 @@
 /// See [`Backend::aes128_ctr`](crate::backend::Backend::aes128_ctr).
 pub(super) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
     let mut stream = Stream::new(key, iv);
-    // Whole blocks are written in place if `out` is aligned for words, all others by way of a buffer.
+    // Whole blocks are written in place if `out` is aligned for words, all others by way of a
+    // buffer.
     // SAFETY: any bytes are valid words; on this target the lowest byte of a word comes first.
     let (before, words, _) = unsafe { out.align_to_mut::<u32>() };
     let whole = if before.is_empty() { words.len() & !3 } else { 0 };
@@ -70,14 +72,16 @@ impl Stream {
         }
     }
 
-    /// Fills `out` with the blocks from counter `first` on, which differ in the counter's last byte alone.
+    /// Fills `out` with the blocks from counter `first` on, which differ in the counter's last byte
+    /// alone.
     fn run(&mut self, first: u64, out: &mut [u32]) {
         let [key0, key1, key2] = &self.round_keys;
         let counter = first & !0xff;
         let block = [0, 0, ((counter >> 32) as u32).swap_bytes(), (counter as u32).swap_bytes()];
         let state: [u32; 4] = core::array::from_fn(|c| block[c] ^ self.iv[c] ^ key0[c]);
         let bytes = state.map(u32::to_le_bytes);
-        // Column c after a round is the sum of its key and four shares, of the byte in each row i of column c + i.
+        // Column c after a round is the sum of its key and four shares, of the byte in each row i
+        // of column c + i.
         let share = |byte: u8, row: u32| TABLE[usize::from(byte)].rotate_left(8 * row);
         // The kernel adds the share of the counter's last byte, row 3 of column 3, to column 0.
         let mut one = *key1;
@@ -97,8 +101,9 @@ impl Stream {
         let mask = state[3] >> 24;
         let blocks = (out.len() / 4) as u32;
         debug_assert!(blocks >= 1 && (first & 0xff) as u32 + blocks <= 256);
-        // SAFETY: the table and the context have the lengths that the kernel reads, and `out` holds 4 * blocks words.
-        // `fill` calls with at least one block, and with counters that differ in the last byte alone.
+        // SAFETY: the table and the context have the lengths that the kernel reads, and `out` holds
+        // 4 * blocks words. `fill` calls with at least one block, and with counters that differ in
+        // the last byte alone.
         unsafe { aioli_armv7em_aes_rounds(&TABLE, &self.context, out.as_mut_ptr(), blocks, first as u32 & 0xff, mask) };
     }
 }
@@ -135,7 +140,8 @@ const fn double(byte: u8) -> u8 {
 /// For each byte, with substitution s, the column (2 s, s, s, 3 s).
 static TABLE: [u32; 256] = {
     let mut table = [0; 256];
-    // p runs through the powers of 3, which are all bytes but zero, and q through those of 1/3: q = 1/p.
+    // p runs through the powers of 3, which are all bytes but zero, and q through those of 1/3: q =
+    // 1/p.
     let mut p = 1u8;
     let mut q = 1u8;
     let mut i = 0;

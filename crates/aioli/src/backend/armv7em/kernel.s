@@ -1,7 +1,7 @@
 @ The beginning and the end of all kernels.
 @
-@ All files are assembled as one, this one first. So no two files use the same name for a macro, and each
-@ file undefines its names of registers.
+@ All files are assembled as one, this one first. So no two files use the same name for a macro, and
+@ each file undefines its names of registers.
 
     .syntax unified
     .thumb

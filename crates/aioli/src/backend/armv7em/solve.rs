@@ -1,18 +1,19 @@
 //! The linear system of signing: Gaussian elimination by columns, in constant time.
 //!
-//! Columns stay columns, and row operations add multiples of one column to those on its right, as in
-//! [`portable::solve`](crate::backend::portable::solve). But here rows leave the elimination from the top: after p pivots
-//! the first p rows are done, and the next row, the slot, becomes the pivot row. If the slot's entry is zero, the first
-//! row below with a non-zero entry is added to it. All rows below the slot are then cleared.
+//! Columns stay columns, and row operations add multiples of one column to those on its right, as
+//! in [`portable::solve`](crate::backend::portable::solve). But here rows leave the elimination
+//! from the top: after p pivots the first p rows are done, and the next row, the slot, becomes the
+//! pivot row. If the slot's entry is zero, the first row below with a non-zero entry is added to
+//! it. All rows below the slot are then cleared.
 //!
-//! A pivot row is needed later only for its entries to the right. Each column keeps its entries in the pivot rows, in the
-//! order of the pivots, and a column without a pivot adds no place. So at the end the kept entries are an upper
-//! triangle, which is solved from below.
+//! A pivot row is needed later only for its entries to the right. Each column keeps its entries in
+//! the pivot rows, in the order of the pivots, and a column without a pivot adds no place. So at
+//! the end the kept entries are an upper triangle, which is solved from below.
 //!
-//! The number of pivots before a column is secret. But a system of full rank has m pivots, so at most n - m columns have
-//! none, and the rows before `column - (n - m)` are done. They need not be touched, which saves a third. If one of
-//! them is not done all the same, the rank is below m: each remaining column finishes one row at most, so some row
-//! is never done, and the result says so.
+//! The number of pivots before a column is secret. But a system of full rank has m pivots, so at
+//! most n - m columns have none, and the rows before `column - (n - m)` are done. They need not be
+//! touched, which saves a third. If one of them is not done all the same, the rank is below m: each
+//! remaining column finishes one row at most, so some row is never done, and the result says so.
 
 use crate::backend::contract::{MAX_EQUATIONS, MAX_UNKNOWNS};
 use crate::backend::portable::solve::nibble_mask;
@@ -68,7 +69,8 @@ pub(super) fn solve(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
         let inverse = gf16::inverse(fold(pivot));
         x[c] = inverse;
 
-        // The entries below the slot divided by the pivot, and their multiples; all zero if there is no pivot.
+        // The entries below the slot divided by the pivot, and their multiples; all zero if there
+        // is no pivot.
         let masks = ct::barrier(gf16::bit_masks(inverse));
         for w in live.clone() {
             let below = undone[w] & !multiples[w][0];
@@ -83,9 +85,10 @@ pub(super) fn solve(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
         let rows = pivot_rows[live.start..].as_ptr();
         let multiples = multiples[live.start..].as_ptr();
         let first = later[..2 * coefficients.len()].as_mut_ptr().cast::<u64>();
-        // SAFETY: there are 2 * count later columns of STRIDE word pairs. The kernels work on those of `live`, which end
-        // at KEPT + pairs <= STRIDE, and byte c / 2 is within each column. `count` is not zero as c < n, nor is the
-        // length of `live` as c - spare < m. Coefficients, masks and multiples are as many as the kernels are told.
+        // SAFETY: there are 2 * count later columns of STRIDE word pairs. The kernels work on those
+        // of `live`, which end at KEPT + pairs <= STRIDE, and byte c / 2 is within each column.
+        // `count` is not zero as c < n, nor is the length of `live` as c - spare < m. Coefficients,
+        // masks and multiples are as many as the kernels are told.
         unsafe {
             let from_live = first.add(KEPT + live.start);
             let kept = first.cast::<u8>().add(c / 2);
@@ -105,8 +108,8 @@ pub(super) fn solve(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
     1 ^ ct::nonzero64(left_over)
 }
 
-/// Solves the triangle that the columns keep. `x` has the inverses of its diagonal, zero for a column without a pivot,
-/// and receives the solution.
+/// Solves the triangle that the columns keep. `x` has the inverses of its diagonal, zero for a
+/// column without a pivot, and receives the solution.
 fn substitute(columns: &mut [[u64; STRIDE]], x: &mut [u8]) {
     let (columns, y) = columns.split_at_mut(x.len());
     let y = &mut y[0];
@@ -147,8 +150,9 @@ const UNKNOWNS: usize = MAX_UNKNOWNS;
 const PAIRS: usize = MAX_EQUATIONS.div_ceil(16);
 /// Pairs of words of a column before row 0.
 ///
-/// They and the rows that are done have room for the column's entries in pivot rows. Entry c is written, as part of a
-/// byte, while row c - spare may not be done yet; that row is 16 - spare elements further on.
+/// They and the rows that are done have room for the column's entries in pivot rows. Entry c is
+/// written, as part of a byte, while row c - spare may not be done yet; that row is 16 - spare
+/// elements further on.
 const KEPT: usize = 1;
 /// Pairs of words from one column to the next, which the kernels have as 80 bytes.
 const STRIDE: usize = KEPT + PAIRS;

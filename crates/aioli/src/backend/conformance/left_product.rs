@@ -1,15 +1,16 @@
 //! The left product against its definition.
 //!
-//! **Proved and sampled: the left product.** The product is bilinear in `left` and `right`. If a kernel is bilinear
-//! too, its difference from the right answer is a bilinear map, which is zero if it is zero on all pairs of a single-bit
-//! `left` and a single-bit `right`.
+//! **Proved and sampled: the left product.** The product is bilinear in `left` and `right`. If a
+//! kernel is bilinear too, its difference from the right answer is a bilinear map, which is zero if
+//! it is zero on all pairs of a single-bit `left` and a single-bit `right`.
 //!
-//! - *Proved* but for bilinearity: the shapes in [`PROVED`]. They have rows shorter and longer than any kernel's tile,
-//!   diagonals through its middle, odd counts, and one and the most rows of `left`. All those pairs are tried, and
-//!   bilinearity is tried on random inputs.
-//! - *Sampled*: every shape of the eight sets. Some columns of `left` are tried alone, then all of it together, on random
-//!   inputs. A bilinear map that is not zero is not zero on at least a quarter of all inputs. The faults of real kernels
-//!   (a wrong lane, mask, bound or coefficient bit) show on nearly all inputs.
+//! - *Proved* but for bilinearity: the shapes in [`PROVED`]. They have rows shorter and longer than
+//!   any kernel's tile, diagonals through its middle, odd counts, and one and the most rows of
+//!   `left`. All those pairs are tried, and bilinearity is tried on random inputs.
+//! - *Sampled*: every shape of the eight sets. Some columns of `left` are tried alone, then all of
+//!   it together, on random inputs. A bilinear map that is not zero is not zero on at least a
+//!   quarter of all inputs. The faults of real kernels (a wrong lane, mask, bound or coefficient
+//!   bit) show on nearly all inputs.
 //!
 //! A kernel branches on shapes alone, so there is no rare input on which it alone fails.
 
@@ -33,7 +34,7 @@ struct Shape {
     count: usize,
     /// The length of row 0 of `right`.
     row_bytes: usize,
-    /// By how much each row of `right` is shorter than the row before.
+    /// The bytes by which each row of `right` is shorter than the row before.
     step: usize,
     /// Bytes from one row of the product to the next.
     stride: usize,
@@ -90,7 +91,8 @@ impl Shape {
         }
     }
 
-    /// Compares `b` with the definition, on top of a random `out`, bytes between and behind its rows included.
+    /// Compares `b` with the definition, on top of a random `out`, bytes between and behind its
+    /// rows included.
     fn check<B: Backend>(&self, b: B, products: &Products, left: &[u8], right: &[u8], random: &mut Random) {
         // Memory of the exact lengths, so that a sanitizer sees reads beyond the end.
         let left = Box::<[u8]>::from(left);
@@ -190,7 +192,8 @@ pub(super) fn is_bilinear_and_adds<B: Backend>(b: B) {
             let lefts = [(); 2].map(|()| random.elements(shape.left_len()));
             let rights = [(); 2].map(|()| random.bytes(shape.right_len()));
             let sum = |[a, b]: &[Vec<u8>; 2]| -> Vec<u8> { a.iter().zip(b).map(|(a, b)| a ^ b).collect() };
-            // All four products, added to some content, must be the product of the sums, added to the same content.
+            // All four products, added to some content, must be the product of the sums, added to
+            // the same content.
             let mut parts = random.bytes(shape.out_len());
             let mut whole = parts.clone();
             for left in &lefts {
@@ -253,8 +256,8 @@ fn shapes_of<P: ParameterSet>(mut check: impl FnMut(Shape)) {
     let mb = P::M_BYTES;
     let t_columns = k + usize::from(P::LINEAR);
     let p1 = |rows| Shape::new(rows, v, v * mb, mb);
-    // Whole products with P1 in keygen, verification and signing, and V P1 with the coefficients of O^T between; then
-    // P1 in blocks.
+    // Whole products with P1 in keygen, verification and signing, and V P1 with the coefficients of
+    // O^T between; then P1 in blocks.
     check(p1(o));
     check(Shape { stride: n * mb, ..p1(k) });
     check(p1(k + o));

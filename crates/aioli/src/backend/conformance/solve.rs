@@ -65,7 +65,8 @@ pub(super) fn solve<B: Backend>(b: B) {
     });
 }
 
-/// Elimination by rows, with branches: the textbook, independent of the kernels. `None` if the rank is too low.
+/// Elimination by rows, with branches: the textbook, independent of the kernels. `None` if the rank
+/// is too low.
 fn solve_by_rows(a: &[Vec<u8>], y: &[u8], columns: usize) -> Option<Vec<u8>> {
     let mut rows: Vec<Vec<u8>> = a.iter().zip(y).map(|(row, &y)| [row.as_slice(), &[y]].concat()).collect();
     let mut pivots = Vec::new();

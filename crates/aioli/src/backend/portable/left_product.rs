@@ -1,7 +1,7 @@
 //! The left product in words of 64 bits, in two forms.
 //!
-//! A public `right` may address memory, so `tables` looks products up; for a secret one `slices` uses no
-//! memory address that depends on it.
+//! A public `right` may address memory, so `tables` looks products up; for a secret one `slices`
+//! uses no memory address that depends on it.
 
 mod slices;
 mod tables;
@@ -13,8 +13,8 @@ use tables::{Pair, TABLE, WIDE};
 
 /// See [`Backend::left_product`](crate::backend::Backend::left_product).
 ///
-/// Uses tables if `right` is public and its rows are long enough to repay them, bit slices otherwise. Each variant
-/// is a call of its own, so the stack never holds the buffers of two.
+/// Uses tables if `right` is public and its rows are long enough to repay them, bit slices
+/// otherwise. Each variant is a call of its own, so the stack never holds the buffers of two.
 pub(in crate::backend) fn left_product(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
     assert!(left.rows() <= MAX_ROWS && left.columns() == right.count(), "shape of a left product");
     assert!(has_rows(out, left.rows(), stride, right.row_bytes()), "length of a left product");

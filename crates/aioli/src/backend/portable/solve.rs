@@ -2,16 +2,17 @@
 //!
 //! The columns of A come as m-vectors and stay columns. For each of them, from the left:
 //!
-//! 1. Find the pivot row: an unused row with a non-zero entry. It is a one-hot mask, never an index.
+//! 1. Find the pivot row: an unused row with a non-zero entry. It is a one-hot mask, never an
+//!    index.
 //! 2. Clear the rest of the column by row operations. On the columns to the right these are
-//!    `column += (its entry in the pivot row) * g` with one m-vector g, so no row is moved and nothing is
-//!    gathered. A column without a pivot has g = 0.
+//!    `column += (its entry in the pivot row) * g` with one m-vector g, so no row is moved and
+//!    nothing is gathered. A column without a pivot has g = 0.
 //!
-//! At the end y has, in the pivot row of each column, that column's coordinate of the solution. Columns
-//! without a pivot are free, and their coordinates are zero.
+//! At the end y has, in the pivot row of each column, that column's coordinate of the solution.
+//! Columns without a pivot are free, and their coordinates are zero.
 //!
-//! Several rows may be possible as the pivot row, but the choice does not change the solution: A alone
-//! determines the free columns, and only one solution has zero in all of them.
+//! Several rows may be possible as the pivot row, but the choice does not change the solution: A
+//! alone determines the free columns, and only one solution has zero in all of them.
 
 use crate::backend::contract::{MAX_EQUATIONS, MAX_UNKNOWNS};
 use crate::ct;
@@ -53,7 +54,8 @@ fn solve_words<const WORDS: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) ->
         let column = columns[c];
         let pivot = lowest_nonzero(core::array::from_fn(|w| column[w] & unused[w]));
         let inverse = gf16::inverse(entry(column, pivot));
-        // Adding s g clears this column off the pivot row, and in the pivot row turns s into s / pivot.
+        // Adding s g clears this column off the pivot row, and in the pivot row turns s into s /
+        // pivot.
         let scaled = times(column.map(gf16::multiples), inverse);
         let in_pivot_row = u64::from(inverse ^ ct::nonzero(inverse)) * gf16::ONES;
         let g: Words<WORDS> = core::array::from_fn(|w| scaled[w] & !pivot[w] ^ in_pivot_row & pivot[w]);

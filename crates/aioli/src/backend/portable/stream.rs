@@ -1,10 +1,12 @@
-//! The left product with a part of a key stream: rows are expanded into the window and multiplied there.
+//! The left product with a part of a key stream: rows are expanded into the window and multiplied
+//! there.
 
 use crate::backend::contract::Backend;
 use crate::packed::Coefficients;
 use crate::stream::{BLOCK, StreamPart};
 
-/// See [`Backend::left_product_of_stream`]; any backend may use this, which calls its other kernels.
+/// See [`Backend::left_product_of_stream`]; any backend may use this, which calls its other
+/// kernels.
 ///
 /// Takes as many rows at a time as the window holds, at least one.
 pub(in crate::backend) fn left_product<B: Backend>(

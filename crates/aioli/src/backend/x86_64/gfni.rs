@@ -27,8 +27,9 @@ pub(super) fn in_chunks(
     }
 }
 
-/// `ROW_MAPS[l]` is the bit matrix, as `gf2p8affineqb` takes it, that maps an element g in each nibble to
-/// B(l, g), row l of the matrix of multiplication by g: its bit j is the coefficient of α^l in g α^j.
+/// `ROW_MAPS[l]` is the bit matrix, as `gf2p8affineqb` takes it, that maps an element g in each
+/// nibble to B(l, g), row l of the matrix of multiplication by g: its bit j is the coefficient of
+/// α^l in g α^j.
 pub(super) const ROW_MAPS: [u64; 4] = {
     let mut maps = [0; 4];
     let mut l = 0;
@@ -39,7 +40,8 @@ pub(super) const ROW_MAPS: [u64; 4] = {
             let mut j = 0;
             while j < 4 {
                 let bit = (crate::gf16::mul(1 << b, 1 << j) >> l & 1) as u64;
-                // Output bit j is the parity of the input masked by byte 7 - j. The high nibble has the same map.
+                // Output bit j is the parity of the input masked by byte 7 - j. The high nibble has
+                // the same map.
                 maps[l] |= bit << (8 * (7 - j) + b) | bit << (8 * (7 - (j + 4)) + b + 4);
                 j += 1;
             }
@@ -65,8 +67,8 @@ mod tests {
         (0..length).map(next).collect()
     }
 
-    /// Compares a backend with the portable one. `gap` bytes lie between the rows of the product, and as many
-    /// elements between the columns of `left`.
+    /// Compares a backend with the portable one. `gap` bytes lie between the rows of the product,
+    /// and as many elements between the columns of `left`.
     fn compare<B: Backend>(b: B, left_rows: usize, count: usize, row_bytes: usize, step: usize, gap: usize) {
         let elements: Vec<u8> = noise(count * (left_rows + gap), 1).iter().map(|byte| byte & 15).collect();
         let left = Coefficients::new(&elements, left_rows + gap, left_rows);

@@ -1,12 +1,13 @@
-//! The loop of the left product with the SHA-3 extension, in assembly: sums over groups of five rows of `right`.
+//! The loop of the left product with the SHA-3 extension, in assembly: sums over groups of five
+//! rows of `right`.
 //!
-//! A step has two halves. Each takes two rows, two bits of the fifth row, and two tables for each pair of rows of
-//! `left`.
+//! A step has two halves. Each takes two rows, two bits of the fifth row, and two tables for each
+//! pair of rows of `left`.
 //!
-//! **Registers.** The accumulators of pair p are `v(2 p)` and `v(2 p + 1)`; v22 and v23 are products, v24 to v27
-//! indices, v28 to v31 tables. Up to ten pairs leave v20 for the fifth row and v21 for the mask of its bits. With more
-//! pairs, each half fetches the two to registers that tables take later; the accumulators of a twelfth pair are in
-//! memory.
+//! **Registers.** The accumulators of pair p are `v(2 p)` and `v(2 p + 1)`; v22 and v23 are
+//! products, v24 to v27 indices, v28 to v31 tables. Up to ten pairs leave v20 for the fifth row and
+//! v21 for the mask of its bits. With more pairs, each half fetches the two to registers that
+//! tables take later; the accumulators of a twelfth pair are in memory.
 
 use crate::backend::aarch64::vector::{Vector, splat};
 use core::arch::asm;
@@ -31,7 +32,8 @@ macro_rules! add_pair {
     };
 }
 
-/// Looks up the four indices of half a step in the next two tables, which leaves the products in v22, v23, v28 and v30.
+/// Looks up the four indices of half a step in the next two tables, which leaves the products in
+/// v22, v23, v28 and v30.
 macro_rules! look_up {
     () => {
         "ld1 {{v28.16b, v29.16b, v30.16b, v31.16b}}, [{tables}], #64
@@ -43,8 +45,8 @@ macro_rules! look_up {
     };
 }
 
-/// Loads two rows, or the fifth. With `places`, `next` points to the places of the next rows; with `stride`, to the
-/// next row itself.
+/// Loads two rows, or the fifth. With `places`, `next` points to the places of the next rows; with
+/// `stride`, to the next row itself.
 macro_rules! load_rows {
     (places a b) => {
         "ldp {a}, {b}, [{next}], #16
@@ -73,15 +75,16 @@ macro_rules! load_rows {
     };
 }
 
-/// Adds the products of groups of rows of `right` to `low` and `high`, the accumulators of pairs of rows of `left`.
+/// Adds the products of groups of rows of `right` to `low` and `high`, the accumulators of pairs of
+/// rows of `left`.
 ///
-/// The rows begin at the distances `places` from `bytes`; given the `stride` between all of them, only the first place is
-/// used. The pointer to the tables moves on.
+/// The rows begin at the distances `places` from `bytes`; given the `stride` between all of them,
+/// only the first place is used. The pointer to the tables moves on.
 ///
 /// # Safety
 ///
-/// A register is readable at each of the places, the tables of all groups are there, and the caller may use the SHA-3
-/// extension.
+/// A register is readable at each of the places, the tables of all groups are there, and the caller
+/// may use the SHA-3 extension.
 #[expect(clippy::too_many_lines, reason = "the operands of one assembly loop for each number of pairs")]
 #[inline(always)]
 pub(super) unsafe fn add_groups<const PAIRS: usize>(
@@ -141,7 +144,8 @@ pub(super) unsafe fn add_groups<const PAIRS: usize>(
                 "sli v26.16b, v22.16b, #4",
                 $(add_pair!($low, $high),)*
                 $(add_pair!($last),)?
-                // Rows c and d take bits 2 and 3. After a shift by 3 the high nibble has one bit only.
+                // Rows c and d take bits 2 and 3. After a shift by 3 the high nibble has one bit
+                // only.
                 $(concat!(load_rows!($rows e $fifth), "\nmovi v", $mask, $again),)?
                 load_rows!($rows c d),
                 concat!("ushr v23.16b, v", $fifth, ".16b, #2"),

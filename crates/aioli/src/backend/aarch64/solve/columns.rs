@@ -1,16 +1,17 @@
-//! The solver's loop over later pairs of columns, in assembly, with the SHA-3 extension and for the longer columns.
+//! The solver's loop over later pairs of columns, in assembly, with the SHA-3 extension and for the
+//! longer columns.
 //!
 //! Compiled code would move vectors to memory and back, and from register to register.
 //!
-//! **Registers.** A pair is in v0 to v8, the vectors g and h of both pivots in v14 to v22 and v23 to v31, their
-//! tables in v9 and v10. With pairs of seven registers the free ones hold the constants; with nine the loop
-//! fetches the constants each time.
+//! **Registers.** A pair is in v0 to v8, the vectors g and h of both pivots in v14 to v22 and v23
+//! to v31, their tables in v9 and v10. With pairs of seven registers the free ones hold the
+//! constants; with nine the loop fetches the constants each time.
 
 use crate::backend::aarch64::vector::{IOTA, Vector, load, splat, sub};
 use core::arch::asm;
 
-/// Replaces a byte, given in all places, by the table of the products of both its elements with each element. `t` may
-/// be `elements`.
+/// Replaces a byte, given in all places, by the table of the products of both its elements with
+/// each element. `t` may be `elements`.
 macro_rules! table {
     ($byte:literal, $mask:literal, $elements:literal, $t:literal) => {
         concat!(
@@ -39,7 +40,8 @@ macro_rules! add {
     };
 }
 
-/// Adds to each pair its entries in the first pivot's row times `g` and those in the second's times `h`.
+/// Adds to each pair its entries in the first pivot's row times `g` and those in the second's times
+/// `h`.
 ///
 /// # Safety
 ///
@@ -59,8 +61,8 @@ pub(super) unsafe fn add_multiples<const REGISTERS: usize>(
     let [p_64, q_64] = places.map(|place| sub(place, splat(64)));
     let pairs = pairs.as_mut_ptr_range();
     let elements = load(&IOTA);
-    // SAFETY: the loops write only pairs, and read only these and the constants, all whole registers. The caller
-    // vouches for the instructions.
+    // SAFETY: the loops write only pairs, and read only these and the constants, all whole
+    // registers. The caller vouches for the instructions.
     unsafe {
         match (g.as_slice(), h.as_slice()) {
             (&[g0, g1, g2, g3, g4, g5, g6], &[h0, h1, h2, h3, h4, h5, h6]) => asm!(

@@ -19,7 +19,8 @@ t       .req r3
 to      .req r12
 count   .req lr
 
-@ Exchanges the upper half of each group of 2 * shift bits of a with the lower half of the same group of b.
+@ Exchanges the upper half of each group of 2 * shift bits of a with the lower half of the same
+@ group of b.
 .macro exchange a, b, shift, mask
     eor     t, \b, \a, lsr #\shift
     and     t, t, #\mask

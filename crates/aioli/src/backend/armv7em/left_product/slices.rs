@@ -1,9 +1,10 @@
 //! Products of secrets with secrets, in bit slices.
 //!
-//! Four planes hold bits 0 to 3 of the 32 elements of a tile. The product of two polynomials of degree 3 over GF(2)
-//! takes nine products of bits (Karatsuba, twice): nine linear forms of one factor times the same forms of the other.
-//! The forms of some rows of `right` are computed once for all rows of `left`. For each row of `left` the kernel sums the
-//! nine products over those rows.
+//! Four planes hold bits 0 to 3 of the 32 elements of a tile. The product of two polynomials of
+//! degree 3 over GF(2) takes nine products of bits (Karatsuba, twice): nine linear forms of one
+//! factor times the same forms of the other. The forms of some rows of `right` are computed once
+//! for all rows of `left`. For each row of `left` the kernel sums the nine products over those
+//! rows.
 
 use crate::backend::contract::MAX_ROWS;
 use crate::ct;
@@ -26,7 +27,8 @@ pub(super) fn left_product(left: Coefficients<'_>, right: Operand<'_>, out: &mut
         let begin = first * right.step();
         for column in (begin..right.row_bytes()).step_by(TILE) {
             let width = TILE.min(right.row_bytes() - column);
-            // The rows not yet loaded and the column where the first of them begins; each next row begins later.
+            // The rows not yet loaded and the column where the first of them begins; each next row
+            // begins later.
             let mut following = &right.bytes()[right.offset(first)..];
             let mut begin = begin;
             for forms in &mut forms[..together] {
@@ -36,7 +38,8 @@ pub(super) fn left_product(left: Coefficients<'_>, right: Operand<'_>, out: &mut
                 begin += right.step();
             }
             for (j, coefficients) in coefficients[..left.rows()].iter().enumerate() {
-                // SAFETY: there are `together` rows of forms and as many coefficients, of which only the last has the mark.
+                // SAFETY: there are `together` rows of forms and as many coefficients, of which
+                // only the last has the mark.
                 unsafe { aioli_armv7em_slices(forms.as_ptr(), coefficients.as_ptr(), &mut sums) };
                 add(&mut out[j * stride + column..][..width], transpose_bits(planes_of(sums)));
             }
@@ -60,7 +63,8 @@ const FORMS: usize = 9;
 /// Marks the last row's coefficient.
 const LAST: u32 = 1 << 22;
 
-/// The `width` bytes of a row from `column` on, in words; the row begins at column `begin`, and the rest is zeros.
+/// The `width` bytes of a row from `column` on, in words; the row begins at column `begin`, and the
+/// rest is zeros.
 #[inline(always)]
 fn load(row: &[u8], column: usize, begin: usize, width: usize) -> [u32; 4] {
     let words = |bytes: &[u8; TILE]| -> [u32; 4] {
@@ -110,7 +114,8 @@ fn forms_of([a, b, c, d]: [u32; 4]) -> [u32; FORMS] {
 /// The planes of the elements whose nine products these are.
 #[inline(always)]
 fn planes_of([a, b, c, d, ab, cd, ac, bd, abcd]: [u32; FORMS]) -> [u32; 4] {
-    // The product of polynomials has seven coefficients; those of α^4, α^5, α^6 are folded onto the low ones.
+    // The product of polynomials has seven coefficients; those of α^4, α^5, α^6 are folded onto the
+    // low ones.
     let e = a ^ b;
     let f = ab ^ bd;
     let g = e ^ cd ^ ac;

@@ -1,4 +1,5 @@
-@ Sums of products in bit slices: 32 elements of each row times one coefficient for each row, summed over the rows.
+@ Sums of products in bit slices: 32 elements of each row times one coefficient for each row, summed
+@ over the rows.
 @
 @ void aioli_armv7em_slices(const uint32_t *forms, const uint32_t *coefficients, uint32_t *sums);
 @

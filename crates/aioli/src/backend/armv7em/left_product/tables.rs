@@ -1,13 +1,14 @@
 //! Products with P by tables of products, which elements of P may address: P is public.
 //!
-//! Two rows of P at a time have a table with an entry for each pair of elements, a of one row and b of the other.
-//! Nibble j of the entry is a times its coefficient in row j of `left` plus b times its coefficient. So a sum of
-//! entries is a column of the result, eight rows of `left` in a word, and one look-up multiplies and adds two
-//! elements for all of them. The sums stay in the window until all rows are added; then transpositions turn
-//! columns into rows.
+//! Two rows of P at a time have a table with an entry for each pair of elements, a of one row and b
+//! of the other. Nibble j of the entry is a times its coefficient in row j of `left` plus b times
+//! its coefficient. So a sum of entries is a column of the result, eight rows of `left` in a word,
+//! and one look-up multiplies and adds two elements for all of them. The sums stay in the window
+//! until all rows are added; then transpositions turn columns into rows.
 //!
-//! The window holds the sums of some columns and the bytes of two rows of P in these columns. A counter lets each
-//! row be expanded from these columns on, so expanding P in parts costs little more than expanding it at once.
+//! The window holds the sums of some columns and the bytes of two rows of P in these columns. A
+//! counter lets each row be expanded from these columns on, so expanding P in parts costs little
+//! more than expanding it at once.
 
 use crate::backend::armv7em::aes128_ctr::Stream;
 use crate::gf16;
@@ -16,7 +17,8 @@ use crate::packed::{self, Coefficients, Operand};
 use crate::stream::StreamPart;
 use core::ops::Range;
 
-/// `out += left right` where `right` is a part of a stream; false if the window is too small for tables.
+/// `out += left right` where `right` is a part of a stream; false if the window is too small for
+/// tables.
 pub(super) fn left_product_of_stream(
     left: Coefficients<'_>,
     key: &[u8; 16],
@@ -38,7 +40,8 @@ pub(super) fn left_product_of_stream(
     true
 }
 
-/// `out += left right` where `right` is public and in memory; false if its rows are too few or too short for tables.
+/// `out += left right` where `right` is public and in memory; false if its rows are too few or too
+/// short for tables.
 pub(super) fn left_product_of_rows(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) -> bool {
     if right.count() < MIN_ROWS || right.row_bytes() < MIN_WIDTH {
         return false;
@@ -54,7 +57,8 @@ pub(super) fn left_product_of_rows(left: Coefficients<'_>, right: Operand<'_>, o
     true
 }
 
-/// The rows of `left` in two parts: up to 16 rows with entries of two words, then up to 8 with entries of one word.
+/// The rows of `left` in two parts: up to 16 rows with entries of two words, then up to 8 with
+/// entries of one word.
 #[derive(Clone, Copy)]
 struct Split {
     wide: usize,
@@ -74,8 +78,8 @@ impl Split {
 
 /// `out += left right`, with `width` columns at a time and memory for them.
 ///
-/// `fetch` brings a range of the stream's bytes into a buffer. It writes them from the given word on or a few bytes later,
-/// and returns the byte where they begin.
+/// `fetch` brings a range of the stream's bytes into a buffer. It writes them from the given word
+/// on or a few bytes later, and returns the byte where they begin.
 fn left_product(
     left: Coefficients<'_>,
     part: &StreamPart,
@@ -101,7 +105,8 @@ fn left_product(
             let a = place(&mut fetch, &part, i, begin, row_a);
             let (b, left_b) = match i + 1 < part.count() {
                 true => (place(&mut fetch, &part, i + 1, begin, row_b), left.of_row(i + 1)),
-                // Without a second row the first is taken twice, with no coefficients the second time.
+                // Without a second row the first is taken twice, with no coefficients the second
+                // time.
                 false => (a, &[][..]),
             };
             let words = (part.width().next_multiple_of(4) - begin) / 4;
@@ -109,8 +114,9 @@ fn left_product(
             if wide > 0 {
                 fill_table::<2>(wide_table, &left_a[..wide], &left_b[..wide.min(left_b.len())]);
                 let sums = &mut wide_sums[4 * begin..][..16 * words];
-                // SAFETY: `place` returned pointers to `4 * words` bytes. The sums have 8 * words entries, and sums and
-                // table two words an entry. `words` is not zero, as a part has columns.
+                // SAFETY: `place` returned pointers to `4 * words` bytes. The sums have 8 * words
+                // entries, and sums and table two words an entry. `words` is not zero, as a part
+                // has columns.
                 unsafe { aioli_armv7em_look_up_2(sums.as_mut_ptr(), a, b, wide_table.as_ptr(), words as u32) };
             }
             if narrow > 0 {
@@ -136,7 +142,8 @@ unsafe extern "C" {
     fn aioli_armv7em_add_columns(sums: *const u32, entry: u32, out: *mut u8, stride: u32, rows: u32, words: u32);
 }
 
-/// The columns, in bytes, for which a window of that many words has room beside tables with `words` words an entry.
+/// The columns, in bytes, for which a window of that many words has room beside tables with `words`
+/// words an entry.
 fn width(window: usize, words: usize) -> Option<usize> {
     // Four bytes of columns take eight entries, and a word of each of two rows.
     let width = 4 * (window.checked_sub(TABLE * words + 2 * SLACK)? / (8 * words + 2));
@@ -151,12 +158,14 @@ const MIN_ROWS: usize = 4;
 const MIN_WIDTH: usize = 64;
 /// Words of memory for a `right` in memory: 224 columns with entries of two words.
 const ON_STACK: usize = 2 * TABLE + 4 * 224 + 2 * (224 / 4 + SLACK);
-/// Words of a row's buffer beyond its columns: they complete its first and last block, and its first word.
+/// Words of a row's buffer beyond its columns: they complete its first and last block, and its
+/// first word.
 const SLACK: usize = 9;
 
 /// Fetches row `i` of a part; returns a pointer to column `begin` in the buffer.
 ///
-/// The columns from there to the row's first one are zero, and the bytes reach to the end of the last word of columns.
+/// The columns from there to the row's first one are zero, and the bytes reach to the end of the
+/// last word of columns.
 fn place(
     fetch: &mut impl FnMut(Range<usize>, usize, &mut [u32]) -> usize,
     part: &StreamPart,
@@ -176,8 +185,8 @@ fn bytes_of(words: &mut [u32]) -> &mut [u8] {
     unsafe { words.align_to_mut::<u8>().1 }
 }
 
-/// `table[a | b << 4]` becomes a times each coefficient in `left_a` plus b times each in `left_b`, eight of them in each
-/// of `WORDS` words.
+/// `table[a | b << 4]` becomes a times each coefficient in `left_a` plus b times each in `left_b`,
+/// eight of them in each of `WORDS` words.
 #[inline(never)]
 fn fill_table<const WORDS: usize>(table: &mut [u32], left_a: &[u8], left_b: &[u8]) {
     assert!(table.len() == TABLE * WORDS);
@@ -188,7 +197,8 @@ fn fill_table<const WORDS: usize>(table: &mut [u32], left_a: &[u8], left_b: &[u8
             let words = [multiple as u32, (multiple >> (32 * (WORDS - 1))) as u32];
             let known = WORDS << (4 * half + bit);
             if known >= 8 {
-                // SAFETY: `known` is a power of two and at least 8, and at most half the words of the table.
+                // SAFETY: `known` is a power of two and at least 8, and at most half the words of
+                // the table.
                 unsafe { aioli_armv7em_double_table(table.as_mut_ptr(), known as u32, words[0], words[1]) };
             } else {
                 let (known, new) = table.split_at_mut(known);
@@ -210,7 +220,8 @@ fn add_columns<const WORDS: usize>(sums: &[u32], rows: usize, width: usize, out:
         if words > 0 {
             let sums = sums[w..].as_ptr();
             let entry = 4 * WORDS as u32;
-            // SAFETY: `rows` rows of `4 * words <= width` bytes and two entries a byte are there, as asserted above.
+            // SAFETY: `rows` rows of `4 * words <= width` bytes and two entries a byte are there,
+            // as asserted above.
             unsafe {
                 aioli_armv7em_add_columns(sums, entry, out.as_mut_ptr(), stride as u32, rows as u32, words as u32);
             }
@@ -220,7 +231,8 @@ fn add_columns<const WORDS: usize>(sums: &[u32], rows: usize, width: usize, out:
             let mut last = [[0; 4]; 8];
             let sums = &sums[8 * WORDS * words + w..];
             assert!(sums.len() > 7 * WORDS);
-            // SAFETY: there are eight entries, the last of one word at least, and eight rows of a word.
+            // SAFETY: there are eight entries, the last of one word at least, and eight rows of a
+            // word.
             unsafe {
                 aioli_armv7em_add_columns(sums.as_ptr(), 4 * WORDS as u32, last.as_mut_ptr().cast(), 4, rows as u32, 1);
             }

@@ -10,7 +10,8 @@
 @ multiples     8 words for each pair of words of the multiplied column: α^3, α^2, α and 1 times that pair
 @ pairs         the number of pairs of words, at least 1
 @
-@ Everything is secret but the numbers of columns and of pairs: multiples are selected by masks. Stack: 52 bytes.
+@ Everything is secret but the numbers of columns and of pairs: multiples are selected by masks.
+@ Stack: 52 bytes.
 @ Cost for a pair of words of two columns: 46 instructions and 5 loads.
 
 columns .req r0

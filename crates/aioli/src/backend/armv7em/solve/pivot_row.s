@@ -1,4 +1,5 @@
-@ Collects the entries of columns in the pivot row as coefficients for `eliminate`, and keeps them in the columns too.
+@ Collects the entries of columns in the pivot row as coefficients for `eliminate`, and keeps them
+@ in the columns too.
 @
 @ void aioli_armv7em_pivot_row(const uint32_t *columns, const uint32_t *rows, uint32_t *coefficients, uint8_t *kept,
 @                              uint32_t count, uint32_t shift, uint32_t pairs);
@@ -46,7 +47,8 @@ count    .req lr
 .endm
 .equ pair_bytes, 44
 
-@ Keeps an entry `offset` bytes behind `kept`. low_row is the shift, high_row the mask of the bits that the byte keeps.
+@ Keeps an entry `offset` bytes behind `kept`. low_row is the shift, high_row the mask of the bits
+@ that the byte keeps.
 .macro keep entry, offset
     ldrb    high_b, [kept, #\offset]
     and     high_b, high_b, high_row
@@ -60,7 +62,8 @@ kernel aioli_armv7em_pivot_row
     ldr     count, [sp, #36]
     ldr     r4, [sp, #40]
     ldr     r5, [sp, #44]
-    @ The byte keeps nothing for a shift of 0 and its low nibble for one of 4; the mask replaces the last argument.
+    @ The byte keeps nothing for a shift of 0 and its low nibble for one of 4; the mask replaces the
+    @ last argument.
     lsl     r6, r4, #2
     sub     r6, r6, r4, lsr #2
     str     r6, [sp, #44]
@@ -84,7 +87,8 @@ kernel aioli_armv7em_pivot_row
     add_pair 1
     add_pair 0
 1:
-    @ The entry is the sum of a word's nibbles, which are folded onto the lowest nibble of each half.
+    @ The entry is the sum of a word's nibbles, which are folded onto the lowest nibble of each
+    @ half.
     eor     sum_a, sum_a, sum_a, lsr #16
     eor     sum_b, sum_b, sum_b, lsr #16
     pkhbt   sum_a, sum_a, sum_b, lsl #16

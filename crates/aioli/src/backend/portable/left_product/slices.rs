@@ -1,13 +1,13 @@
 //! The left product by bit slices, for a secret `right`.
 //!
-//! Four planes hold bits 0 to 3 of the elements of a tile. The product of two polynomials of degree 3 over
-//! GF(2) takes nine products of bits (Karatsuba, twice): nine linear forms of one factor times the same
-//! forms of the other. The forms of `right` are computed once for all rows of `left`, and each of the nine
-//! products has its own sum until all rows of `right` are added. So 18 operations multiply and add a slice,
-//! where [`gf16::mul_word`] takes 32.
+//! Four planes hold bits 0 to 3 of the elements of a tile. The product of two polynomials of degree
+//! 3 over GF(2) takes nine products of bits (Karatsuba, twice): nine linear forms of one factor
+//! times the same forms of the other. The forms of `right` are computed once for all rows of
+//! `left`, and each of the nine products has its own sum until all rows of `right` are added. So 18
+//! operations multiply and add a slice, where [`gf16::mul_word`] takes 32.
 //!
-//! A step takes two rows of `left` and [`SHARED`] rows of `right`: six loads and two stores for sixteen
-//! operations.
+//! A step takes two rows of `left` and [`SHARED`] rows of `right`: six loads and two stores for
+//! sixteen operations.
 
 use crate::backend::contract::MAX_ROWS;
 use crate::ct;
@@ -91,7 +91,8 @@ pub(super) fn left_product<const SUMS: usize>(
     wipe(masks.as_flattened_mut());
 }
 
-/// The masks of coefficients: for each linear form of each coefficient, all ones or all zeros, as wide as a plane.
+/// The masks of coefficients: for each linear form of each coefficient, all ones or all zeros, as
+/// wide as a plane.
 #[inline(never)]
 fn set_masks(masks: &mut [[[u64; PLANE]; 2 * SHARED]; 9], coefficients: [u8; 2 * SHARED]) {
     for (n, coefficient) in coefficients.into_iter().enumerate() {
@@ -101,8 +102,8 @@ fn set_masks(masks: &mut [[[u64; PLANE]; 2 * SHARED]; 9], coefficients: [u8; 2 *
     }
 }
 
-/// Adds to `sums`, first for one row of `left` and then for the next, the nine products of [`SHARED`] rows of
-/// `right` with their coefficients.
+/// Adds to `sums`, first for one row of `left` and then for the next, the nine products of
+/// [`SHARED`] rows of `right` with their coefficients.
 ///
 /// `forms` are those of the rows, and `masks` those of the coefficients.
 #[inline(never)]
@@ -154,7 +155,8 @@ impl Forms {
         let (words, _) = bytes.as_chunks_mut();
         for w in 0..PLANE {
             let [a, b, c, d, ab, cd, ac, bd, abcd] = self.0.map(|plane| plane[w]);
-            // The product of polynomials has seven coefficients; those of α^4, α^5, α^6 are folded onto the low ones.
+            // The product of polynomials has seven coefficients; those of α^4, α^5, α^6 are folded
+            // onto the low ones.
             let e = a ^ b;
             let f = ab ^ bd;
             let g = e ^ cd ^ ac;

@@ -1,14 +1,16 @@
-//! The left product by tables, for a public `right`: one look-up multiplies two elements, of the same column
-//! in two rows, by the coefficients of all rows of `left`.
+//! The left product by tables, for a public `right`: one look-up multiplies two elements, of the
+//! same column in two rows, by the coefficients of all rows of `left`.
 //!
-//! The index is a byte of both elements. Nibble j of the entry is the sum of their products with the two
-//! coefficients of row j of `left`. So a sum of entries is a column of the result, and columns become rows at
-//! the end. The address depends on `right`, which is public; the secret is in the table. A byte of `right`
-//! costs one look-up for up to 32 rows of `left`, and two rows of it one table for every `SPAN` bytes.
+//! The index is a byte of both elements. Nibble j of the entry is the sum of their products with
+//! the two coefficients of row j of `left`. So a sum of entries is a column of the result, and
+//! columns become rows at the end. The address depends on `right`, which is public; the secret is
+//! in the table. A byte of `right` costs one look-up for up to 32 rows of `left`, and two rows of
+//! it one table for every `SPAN` bytes.
 //!
-//! A look-up takes 1.75 accesses to memory: the entry, half of a load that brings the indices of two columns,
-//! and an eighth of loading and of storing the sum, which stays in a register for [`GROUP`] tables. Vector
-//! instructions make the indices, for so few columns that these are still in L1 when they are used.
+//! A look-up takes 1.75 accesses to memory: the entry, half of a load that brings the indices of
+//! two columns, and an eighth of loading and of storing the sum, which stays in a register for
+//! [`GROUP`] tables. Vector instructions make the indices, for so few columns that these are still
+//! in L1 when they are used.
 
 use crate::ct;
 use crate::gf16;
@@ -30,8 +32,8 @@ pub(super) fn left_product<E: Entry, const SPAN: usize>(
 
 /// Computes `left right` by tables, in columns, and hands them to `use_sums`.
 ///
-/// Each call gets the columns of low and those of high nibbles, at most `SPAN` of each, and the range of bytes to which
-/// they belong.
+/// Each call gets the columns of low and those of high nibbles, at most `SPAN` of each, and the
+/// range of bytes to which they belong.
 #[inline(never)]
 fn columns_of_product<E: Entry, const SPAN: usize>(
     left: Coefficients<'_>,
@@ -83,10 +85,11 @@ fn columns_of_product<E: Entry, const SPAN: usize>(
     wipe(tables.as_flattened_mut());
 }
 
-/// Makes the indices of low and of high nibbles from the bytes of two rows, which end with the last column.
+/// Makes the indices of low and of high nibbles from the bytes of two rows, which end with the last
+/// column.
 ///
-/// Where the shorter row `b` has no byte, its elements are zero. Returns the first column of `a`. If its number is odd,
-/// the column before gets the index of two zeros.
+/// Where the shorter row `b` has no byte, its elements are zero. Returns the first column of `a`.
+/// If its number is odd, the column before gets the index of two zeros.
 fn pair_up(low: &mut [u8], high: &mut [u8], a: &[u8], b: &[u8]) -> usize {
     let begin = low.len() - a.len();
     let high = &mut high[..low.len()];
@@ -105,15 +108,15 @@ fn pair_up(low: &mut [u8], high: &mut [u8], a: &[u8], b: &[u8]) -> usize {
 
 /// Makes the indices of two rows' bytes in the same columns; all four slices have one length.
 ///
-/// Vectors are written at multiples of 16 bytes, but for the first and the last ones. A step writes two: a
-/// shorter loop takes 1.4 times as long if it lies badly among the cache lines of code. The function is a call of
-/// its own, as the many variables of its callers would take its registers.
+/// Vectors are written at multiples of 16 bytes, but for the first and the last ones. A step writes
+/// two: a shorter loop takes 1.4 times as long if it lies badly among the cache lines of code. The
+/// function is a call of its own, as the many variables of its callers would take its registers.
 #[inline(never)]
 fn pair(low: &mut [u8], high: &mut [u8], a: &[u8], b: &[u8]) {
     const STEP: usize = 32;
     let Some(last) = a.len().checked_sub(STEP) else { return pair_chunk(low, high, a, b) };
-    // `high` is aligned as `low` is: both are the same place in arrays that begin at multiples of 16. The minimum is
-    // for `align_offset`, which may give up.
+    // `high` is aligned as `low` is: both are the same place in arrays that begin at multiples of
+    // 16. The minimum is for `align_offset`, which may give up.
     let aligned = low.as_ptr().align_offset(16).min(STEP);
     // The first and the last step, which overlap those between them.
     for (begin, needed) in [(0, aligned > 0), (last, !(a.len() - aligned).is_multiple_of(STEP))] {
@@ -141,8 +144,8 @@ fn pair_chunk(low: &mut [u8], high: &mut [u8], a: &[u8], b: &[u8]) {
 
 /// Adds to each sum the entries of the tables at its indices.
 ///
-/// Table n has entries for the runs of columns from `begins[n]` on. These numbers ascend, so the runs from one of
-/// them to the next use the tables up to it.
+/// Table n has entries for the runs of columns from `begins[n]` on. These numbers ascend, so the
+/// runs from one of them to the next use the tables up to it.
 fn add_looked_up<E: Entry>(
     sums: &mut [[E; RUN]],
     indices: &[[[u8; RUN]; CHUNK / RUN]],
@@ -183,8 +186,9 @@ fn add_group<E: Entry, const TABLES: usize>(
         for (n, (indices, table)) in indices.iter().zip(tables).enumerate() {
             // One load for all indices of the run.
             let index = usize::from(u16::from_le_bytes(indices[j]));
-            // x86-64 has no addressing mode that multiplies by 16. Entries of 16 bytes are looked up from one address for
-            // all tables, as an address for each would take too many registers.
+            // x86-64 has no addressing mode that multiplies by 16. Entries of 16 bytes are looked
+            // up from one address for all tables, as an address for each would take too many
+            // registers.
             let entry = |i: usize| if size_of::<E>() > 8 { tables.as_flattened()[n * TABLE + i] } else { table[i] };
             sum = [sum[0] ^ entry(index & 0xff), sum[1] ^ entry(index >> 8)];
         }
@@ -226,8 +230,9 @@ fn fill_table<E: Entry>(table: &mut [E; TABLE], left_a: &[u8], left_b: &[u8]) {
 
 /// Adds to `rows` rows of `out` the columns of low and of high nibbles, `width` bytes a row.
 ///
-/// A step takes `COLUMNS` columns and eight rows. The words of a column of low and of one of high nibbles become a word
-/// of the even rows' bytes and one of the odd rows' bytes. Halving these twice gives the rows.
+/// A step takes `COLUMNS` columns and eight rows. The words of a column of low and of one of high
+/// nibbles become a word of the even rows' bytes and one of the odd rows' bytes. Halving these
+/// twice gives the rows.
 #[inline(never)]
 fn add_columns<E: Entry, const SPAN: usize, const COLUMNS: usize>(
     [low, high]: &[[E; SPAN]; 2],
@@ -249,7 +254,8 @@ fn add_columns<E: Entry, const SPAN: usize, const COLUMNS: usize>(
             for (((even, odd), low), high) in even.iter_mut().zip(odd).zip(low).zip(high) {
                 let low = low.nibbles(first / 8);
                 let high = high.nibbles(first / 8);
-                // Exchanges the high nibbles of the low column with the low nibbles of the high one.
+                // Exchanges the high nibbles of the low column with the low nibbles of the high
+                // one.
                 let swap = (low >> 4 ^ high) & 0x0f0f_0f0f;
                 *even = low ^ swap << 4;
                 *odd = high ^ swap;
@@ -286,7 +292,8 @@ pub(super) trait Entry: Copy + Default + core::ops::BitXor<Output = Self> {
     /// Zero, for arrays that are constants: other arrays are filled elsewhere and then copied.
     const ZERO: Self;
 
-    /// The entry with the nibbles of rows 0 to 15 and 16 to 31; nibbles that have no place in it are zero.
+    /// The entry with the nibbles of rows 0 to 15 and 16 to 31; nibbles that have no place in it
+    /// are zero.
     fn new(words: [u64; 2]) -> Self;
     /// The nibbles of rows `8 * index` to `8 * index + 7`.
     fn nibbles(self, index: usize) -> u32;
@@ -345,7 +352,8 @@ impl Entry for Pair {
     }
 }
 
-/// Columns whose sums are held at once, for up to eight rows of `left`: a row of MAYO_1's P1 has 3200.
+/// Columns whose sums are held at once, for up to eight rows of `left`: a row of MAYO_1's P1 has
+/// 3200.
 pub(super) const WIDE: usize = 3328;
 /// Entries of a table: one for each byte.
 pub(super) const TABLE: usize = 256;
@@ -353,8 +361,8 @@ pub(super) const TABLE: usize = 256;
 const GROUP: usize = 8;
 /// Columns whose sums are in registers together.
 const RUN: usize = 2;
-/// Columns whose indices are made together. With a power of two, the indices of low and of high nibbles, which are
-/// written together, would share the low bits of their addresses.
+/// Columns whose indices are made together. With a power of two, the indices of low and of high
+/// nibbles, which are written together, would share the low bits of their addresses.
 const CHUNK: usize = 608;
 /// Columns that become rows together.
 const BLOCK: usize = 128;

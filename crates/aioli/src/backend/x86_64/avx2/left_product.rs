@@ -3,8 +3,9 @@
 //! **Idea.** `vpshufb` looks up 32 nibbles in a table of 16 bytes, and a byte has room for two
 //! products. Let a and b be the coefficients of two rows of `left`, and let entry e of a table have
 //! `a e` in its low and `b e` in its high nibble. Then one instruction multiplies 32 elements of
-//! `right` by both. A tile of 32 bytes is split once into its low and its high nibbles, so each pair
-//! of rows has two accumulators. The end of the tile sorts them into the two rows of the product:
+//! `right` by both. A tile of 32 bytes is split once into its low and its high nibbles, so each
+//! pair of rows has two accumulators. The end of the tile sorts them into the two rows of the
+//! product:
 //!
 //! ```text
 //! right         h3 l3 h2 l2 h1 l1 h0 l0     two elements a byte
@@ -13,20 +14,21 @@
 //! row of a      ah al of each byte          row of b      bh bl of each byte
 //! ```
 //!
-//! `left` is secret, so no table is fetched by a coefficient: all tables are computed first. A table
-//! is linear in 1, α, α^2, α^3 times the pair (a, b), and shuffles by constants spread those four
-//! bytes over its entries.
+//! `left` is secret, so no table is fetched by a coefficient: all tables are computed first. A
+//! table is linear in 1, α, α^2, α^3 times the pair (a, b), and shuffles by constants spread those
+//! four bytes over its entries.
 //!
-//! **Bound.** Two shuffles and two XORs make 128 multiply-accumulates. That is 128 a cycle where two
-//! shuffles and four vector instructions start in a cycle (Zen 3 to 5), and 96 where three
+//! **Bound.** Two shuffles and two XORs make 128 multiply-accumulates. That is 128 a cycle where
+//! two shuffles and four vector instructions start in a cycle (Zen 3 to 5), and 96 where three
 //! instructions do (Ice Lake and later). The tables cost about two cycles for each pair of
 //! coefficients.
 //!
 //! **Wanted.** The loop has `vbroadcasti128` from memory, `vpshufb`, `vpxor` and nothing else; no
 //! accumulator is in memory.
 //!
-//! **Quirks.** The last tile overlaps the one before it, and its accumulators are masked, so no byte
-//! beyond a row is touched. Loads that the diagonal cuts begin in the row above, and are masked too.
+//! **Quirks.** The last tile overlaps the one before it, and its accumulators are masked, so no
+//! byte beyond a row is touched. Loads that the diagonal cuts begin in the row above, and are
+//! masked too.
 
 use crate::backend::contract::MAX_ROWS;
 use crate::backend::portable;
@@ -128,7 +130,8 @@ impl Tile<'_> {
             self.column + REGISTERS * TILE <= row_bytes && self.first + tables.len() <= right.count(),
             "shape of a tile"
         );
-        // `whole` is for the rows that begin at or left of the tile, `cut` for those that begin within it.
+        // `whole` is for the rows that begin at or left of the tile, `cut` for those that begin
+        // within it.
         let begun = self.column.checked_div(step).map_or(right.count(), |row| row + 1).saturating_sub(self.first);
         let (whole, cut) = tables.split_at(begun.min(tables.len()));
         let mut at = right
@@ -197,7 +200,8 @@ fn build_tables<'t>(
     let elements = left.elements();
     let stride = elements.len() / left.columns();
     let unused = from_byte(left.rows());
-    // From `cut` on, 32 bytes would reach beyond `left`: they are read from a copy with zeros behind it.
+    // From `cut` on, 32 bytes would reach beyond `left`: they are read from a copy with zeros
+    // behind it.
     let cut = elements.len().saturating_sub(TILE - 1);
     let mut tail = [0; 2 * TILE];
     tail[..elements.len() - cut].copy_from_slice(&elements[cut..]);
@@ -210,9 +214,9 @@ fn build_tables<'t>(
     for i in 0..count {
         let begin = (first + i) * stride;
         let column = if begin < cut { load(elements, begin) } else { load(&tail, begin - cut) };
-        // A pair of coefficients is the low byte of 16 bits, and 1, α, α^2, α^3 times it fill 32 bits. The
-        // 64 bits of a pair have these four in bytes 0 to 3, and in bytes 5 to 7 the sum of each two
-        // neighbours among them; byte 4 is not used.
+        // A pair of coefficients is the low byte of 16 bits, and 1, α, α^2, α^3 times it fill 32
+        // bits. The 64 bits of a pair have these four in bytes 0 to 3, and in bytes 5 to 7 the sum
+        // of each two neighbours among them; byte 4 is not used.
         let pair = _mm256_maddubs_epi16(_mm256_andnot_si256(unused, column), _mm256_set1_epi16(0x1001));
         let pair_2 = double(pair);
         let pair_4 = double(pair_2);
@@ -220,7 +224,8 @@ fn build_tables<'t>(
         let fours = _mm256_or_si256(pair_4, _mm256_slli_epi16::<8>(double(pair_4)));
         let halves = [_mm256_unpacklo_epi16(ones, fours), _mm256_unpackhi_epi16(ones, fours)];
         let sums = halves.map(|four| _mm256_xor_si256(four, _mm256_slli_epi32::<8>(four)));
-        // Unpacking works within 16 bytes: pairs 0, 1 and 8, 9 come first, then 2, 3 and 10, 11, ...
+        // Unpacking works within 16 bytes: pairs 0, 1 and 8, 9 come first, then 2, 3 and 10, 11,
+        // ...
         let multiples = [
             _mm256_unpacklo_epi32(halves[0], sums[0]),
             _mm256_unpackhi_epi32(halves[0], sums[0]),
@@ -259,8 +264,8 @@ pub(super) fn double(elements: __m256i) -> __m256i {
     _mm256_xor_si256(shifted, _mm256_xor_si256(carry, _mm256_add_epi8(carry, carry)))
 }
 
-/// The first pair and the number of pairs of each group: one group if possible, else two of nearly the
-/// same size.
+/// The first pair and the number of pairs of each group: one group if possible, else two of nearly
+/// the same size.
 #[inline(always)]
 fn groups(pairs: usize) -> impl Iterator<Item = (usize, usize)> {
     let first = if pairs > GROUP { pairs.div_ceil(2) } else { pairs };
@@ -291,8 +296,8 @@ const MAX_PAIRS: usize = MAX_ROWS / 2;
 const _: () = assert!(MAX_ROWS.is_multiple_of(2) && MAX_PAIRS <= 2 * GROUP);
 /// Rows of `right` whose tables are in memory at a time: at most 15 KiB of tables.
 const BLOCK: usize = 80;
-/// For each element e, the byte of a pair's multiples that is bits 0 and 1 of e times the pair; 0x80
-/// gives zero.
+/// For each element e, the byte of a pair's multiples that is bits 0 and 1 of e times the pair;
+/// 0x80 gives zero.
 const SPREAD_LOW: [u8; 16] = spread(0, [0x80, 0, 1, 5]);
 /// The same for bits 2 and 3.
 const SPREAD_HIGH: [u8; 16] = spread(2, [0x80, 2, 3, 7]);

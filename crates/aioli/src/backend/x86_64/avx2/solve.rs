@@ -1,14 +1,15 @@
-//! Solving with AVX2: the elimination by columns of [`portable::solve`](crate::backend::portable::solve).
+//! Solving with AVX2: the elimination by columns of
+//! [`portable::solve`](crate::backend::portable::solve).
 //!
 //! **Idea.** A column stays packed, 64 elements a register, in one to three registers. Let s be its
 //! entry in the pivot row; elimination adds `s g` to it. A mask keeps the register that holds s,
-//! `vpermd` and `vpshufb` broadcast its byte, and a compare for each bit of s makes a mask. The four
-//! masks select among 1, α, α^2, α^3 times g, which are computed once a pivot.
+//! `vpermd` and `vpshufb` broadcast its byte, and a compare for each bit of s makes a mask. The
+//! four masks select among 1, α, α^2, α^3 times g, which are computed once a pivot.
 //!
 //! **Constant time.** The pivot's row is secret. It is found by `tzcnt` of a compare mask and goes
-//! only into masks and permute indices, which are registers; no address and no branch depends on it.
-//! A column without a pivot has position `32 REGISTERS`, which selects no register and no byte, and
-//! has g = 0.
+//! only into masks and permute indices, which are registers; no address and no branch depends on
+//! it. A column without a pivot has position `32 REGISTERS`, which selects no register and no byte,
+//! and has g = 0.
 //!
 //! **Cost.** About 12 + 9 `REGISTERS` instructions for each column to the right of a pivot.
 
@@ -61,7 +62,8 @@ fn solve_in<const REGISTERS: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -
         }
         let place = Place::new(byte);
         let found = place.select(candidates);
-        // 4 if the low nibble is zero or used. Without a pivot both nibbles are zero, and any shift does.
+        // 4 if the low nibble is zero or used. Without a pivot both nibbles are zero, and any shift
+        // does.
         let low = _mm256_cvtsi256_si32(found) & 15;
         let shift = ((low - 1) >> 8) & 4;
         // A blend, as memcheck reports vector shifts by a secret count.
@@ -75,7 +77,8 @@ fn solve_in<const REGISTERS: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -
             let in_byte = _mm256_cmpeq_epi8(places[n], _mm256_set1_epi8(byte as i8));
             let one_hot = _mm256_and_si256(in_byte, _mm256_set1_epi8((15 << shift) as i8));
             unused[n] = _mm256_andnot_si256(one_hot, unused[n]);
-            // Adding s g clears this column off the pivot row, and in the pivot row turns s into s / pivot.
+            // Adding s g clears this column off the pivot row, and in the pivot row turns s into s
+            // / pivot.
             let scaled = times(multiples(column[n]), inverse);
             let g = _mm256_or_si256(_mm256_andnot_si256(one_hot, scaled), _mm256_and_si256(one_hot, own));
             multiples(g)

@@ -1,9 +1,10 @@
 //! The left product with GFNI on registers of 32 bytes, for processors without AVX-512.
 //!
-//! The idea is that of `gfni512`, explained in docs/gfni.md. A step takes two rows of `right`, as four
-//! gain nothing without a three-way XOR. Sixteen registers hold the accumulators of six pairs of rows
-//! of `left`, so a tile is walked once for each six pairs, while it is in L1. Loads and stores have no
-//! masks: the last tile of a row overlaps the one before, and an AND clears the bytes left of the diagonal.
+//! The idea is that of `gfni512`, explained in docs/gfni.md. A step takes two rows of `right`, as
+//! four gain nothing without a three-way XOR. Sixteen registers hold the accumulators of six pairs
+//! of rows of `left`, so a tile is walked once for each six pairs, while it is in L1. Loads and
+//! stores have no masks: the last tile of a row overlaps the one before, and an AND clears the
+//! bytes left of the diagonal.
 #![allow(clippy::needless_range_loop, reason = "registers are named by their indices, and bounds are constants")]
 
 use crate::backend::contract::MAX_ROWS;
@@ -72,21 +73,22 @@ struct Tile<'a> {
     right: Operand<'a>,
     /// The byte of row 0 below which the tile begins.
     column: usize,
-    /// How many of its first bytes were in the tile before.
+    /// The number of its first bytes that were in the tile before.
     skip: usize,
     /// Words of matrices from two rows of `right` to the next two: the pairs of rows of `left`.
     row_words: usize,
 }
 
 impl Tile<'_> {
-    /// Adds the product for `PAIRS` pairs of rows of `left`, the last of which may lack its second row, to
-    /// `left_rows` rows of `out`, `stride` bytes apart.
+    /// Adds the product for `PAIRS` pairs of rows of `left`, the last of which may lack its second
+    /// row, to `left_rows` rows of `out`, `stride` bytes apart.
     ///
-    /// **Bound.** A pair of rows of `left` and two rows of `right` take a broadcast load, two affine products
-    /// and two XORs: 256 multiply-accumulates. Six instructions interleave the two rows of `right`.
+    /// **Bound.** A pair of rows of `left` and two rows of `right` take a broadcast load, two
+    /// affine products and two XORs: 256 multiply-accumulates. Six instructions interleave the two
+    /// rows of `right`.
     ///
-    /// **Wanted.** The loop has `vgf2p8affineqb ymm`, `vpxor ymm` and no accumulator in memory:
-    /// 2 `PAIRS` accumulators, two operands, a matrix and a product make 16 registers at `PAIRS` = 6.
+    /// **Wanted.** The loop has `vgf2p8affineqb ymm`, `vpxor ymm` and no accumulator in memory: 2
+    /// `PAIRS` accumulators, two operands, a matrix and a product make 16 registers at `PAIRS` = 6.
     #[inline(never)]
     #[target_feature(enable = "avx2,gfni")]
     fn add_product<const PAIRS: usize>(&self, matrices: &[u64], left_rows: usize, out: &mut [u8], stride: usize) {
@@ -106,8 +108,8 @@ impl Tile<'_> {
         let mut add = |matrices: *const u64, a: __m256i, b: __m256i| {
             let [even, odd] = interleave(a, b);
             for p in 0..PAIRS {
-                // SAFETY: every call is for two rows of `right` of which at least one is reached, and for these there
-                // are `PAIRS` matrices, as asserted above.
+                // SAFETY: every call is for two rows of `right` of which at least one is reached,
+                // and for these there are `PAIRS` matrices, as asserted above.
                 let matrix = _mm256_set1_epi64x(unsafe { *matrices.wrapping_add(p) } as i64);
                 sums[p][0] = _mm256_xor_si256(sums[p][0], _mm256_gf2p8affine_epi64_epi8::<0>(even, matrix));
                 sums[p][1] = _mm256_xor_si256(sums[p][1], _mm256_gf2p8affine_epi64_epi8::<0>(odd, matrix));
@@ -135,8 +137,9 @@ impl Tile<'_> {
                 }
                 let gap = if i < whole { 0 } else { i * step - column };
                 let at = (right.offset(i) + column).wrapping_sub(i * step);
-                // SAFETY: the tile ends within the row. A row that the diagonal cuts is not the first, and begins less
-                // than a tile right of `column`, so the bytes before it belong to the row above.
+                // SAFETY: the tile ends within the row. A row that the diagonal cuts is not the
+                // first, and begins less than a tile right of `column`, so the bytes before it
+                // belong to the row above.
                 let tile = unsafe { _mm256_loadu_si256(right.bytes().as_ptr().wrapping_add(at).cast()) };
                 _mm256_and_si256(tile, from_byte(gap))
             });
@@ -161,19 +164,20 @@ impl Tile<'_> {
     }
 }
 
-/// Writes and returns the matrices of all pairs of rows of `left`, `row_words` words for two rows of `right`.
+/// Writes and returns the matrices of all pairs of rows of `left`, `row_words` words for two rows
+/// of `right`.
 ///
 /// Each of the [`ROW_MAPS`](gfni::ROW_MAPS) has a quarter of a register and is applied to the bytes
-/// `left[j][i] | left[j][i + 1] << 4` of eight rows of `left`. Let t(l, j) be the result of map l for row
-/// j. The halves of the register hold
+/// `left[j][i] | left[j][i + 1] << 4` of eight rows of `left`. Let t(l, j) be the result of map l
+/// for row j. The halves of the register hold
 ///
 /// ```text
 /// t(0,0) .. t(0,7) t(1,0) .. t(1,7)        t(2,0) .. t(2,7) t(3,0) .. t(3,7)
 /// ```
 ///
 /// A byte shuffle brings them to the order `t(1,1) t(0,1) t(1,0) t(0,0) t(1,3) ..` and
-/// `t(3,1) t(2,1) t(3,0) ..`. Interleaving the 16-bit words of the two halves makes the bytes of the
-/// matrices, lowest first: `t(3,1) t(2,1) t(1,1) t(0,1) t(3,0) t(2,0) t(1,0) t(0,0)`.
+/// `t(3,1) t(2,1) t(3,0) ..`. Interleaving the 16-bit words of the two halves makes the bytes of
+/// the matrices, lowest first: `t(3,1) t(2,1) t(1,1) t(0,1) t(3,0) t(2,0) t(1,0) t(0,0)`.
 #[inline]
 #[target_feature(enable = "avx2,gfni")]
 fn build<'m>(left: Coefficients<'_>, row_words: usize, matrices: &'m mut Scratch) -> &'m mut [u64] {
@@ -184,7 +188,8 @@ fn build<'m>(left: Coefficients<'_>, row_words: usize, matrices: &'m mut Scratch
     let elements = left.elements();
     let columns = left.columns();
     let stride = elements.len() / columns.max(1);
-    // From `cut` on, 32 bytes would reach beyond `left`: they are read from a copy with zeros behind it.
+    // From `cut` on, 32 bytes would reach beyond `left`: they are read from a copy with zeros
+    // behind it.
     let cut = elements.len().saturating_sub(31);
     let mut tail = [0; 64];
     tail[..elements.len() - cut].copy_from_slice(&elements[cut..]);
@@ -209,7 +214,8 @@ fn build<'m>(left: Coefficients<'_>, row_words: usize, matrices: &'m mut Scratch
                 let mapped = _mm256_shuffle_epi8(_mm256_gf2p8affine_epi64_epi8::<0>(eight, maps), order);
                 let low = _mm256_castsi256_si128(mapped);
                 let high = _mm256_extracti128_si256::<1>(mapped);
-                // SAFETY: `to` has twelve words, and these are words 4 v to 4 v + 3 with v at most 2.
+                // SAFETY: `to` has twelve words, and these are words 4 v to 4 v + 3 with v at most
+                // 2.
                 unsafe {
                     let to = to.as_mut_ptr().add(4 * v).cast::<__m128i>();
                     _mm_storeu_si128(to, _mm_unpacklo_epi16(high, low));
@@ -221,7 +227,8 @@ fn build<'m>(left: Coefficients<'_>, row_words: usize, matrices: &'m mut Scratch
     wipe(&mut tail);
     let used = columns.div_ceil(2) * row_words;
     assert!(used <= matrices.len(), "rows of a chunk");
-    // SAFETY: at least `row_words` words were written for each two rows of `right`, so the first `used` are initialized.
+    // SAFETY: at least `row_words` words were written for each two rows of `right`, so the first
+    // `used` are initialized.
     unsafe { core::slice::from_raw_parts_mut(matrices.as_mut_ptr().cast(), used) }
 }
 
@@ -242,5 +249,6 @@ const MAX_PAIRS: usize = 6;
 /// Words for two rows of `right` and the most rows of `left`.
 const WORDS: usize = MAX_ROWS / 2;
 
-/// Room for the matrices of [`CHUNK`] rows of `right`, and for the words that [`build`] writes beyond.
+/// Room for the matrices of [`CHUNK`] rows of `right`, and for the words that [`build`] writes
+/// beyond.
 type Scratch = [MaybeUninit<u64>; CHUNK / 2 * WORDS + WORDS];

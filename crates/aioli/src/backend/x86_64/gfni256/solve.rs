@@ -1,10 +1,11 @@
 //! Solving with GFNI on registers of 32 bytes: the elimination by columns of
 //! [`portable::solve`](crate::backend::portable::solve), in blocks of eight columns.
 //!
-//! **Idea.** The columns of a block are eliminated among themselves, one element a byte, mapped into
-//! the subfield of GF(256) that is GF(16). There `vgf2p8mulb` multiplies and `vgf2p8affineinvqb`
-//! inverts. The elimination changes any other column v by the sum over the block's pivot rows p of
-//! v\[p\] times an m-vector; these eight m-vectors take the places of the eight columns:
+//! **Idea.** The columns of a block are eliminated among themselves, one element a byte, mapped
+//! into the subfield of GF(256) that is GF(16). There `vgf2p8mulb` multiplies and
+//! `vgf2p8affineinvqb` inverts. The elimination changes any other column v by the sum over the
+//! block's pivot rows p of v\[p\] times an m-vector; these eight m-vectors take the places of the
+//! eight columns:
 //!
 //! ```text
 //! the block   a0 a1 a2 a3 ..      pivot by pivot, c = 0 .. 7:
@@ -13,20 +14,23 @@
 //! the rest    v += v[p0] g0 + .. + v[p7] g7, the entries taken from v as it was before the block
 //! ```
 //!
-//! The step `+= (entry) * gc` is right for the g too. Let e be the unit vector of the pivot row of gc:
-//! the block's pivots from that one on turn e into e + gc, and e is zero in the other pivot rows.
+//! The step `+= (entry) * gc` is right for the g too. Let e be the unit vector of the pivot row of
+//! gc: the block's pivots from that one on turn e into e + gc, and e is zero in the other pivot
+//! rows.
 //!
-//! The rest is kept as pairs of columns, one in the low and one in the high nibbles of the bytes. One
-//! lookup, `REGISTERS` byte shuffles, gives the eight entries of a pair. With two of the g in the
-//! nibbles of another register, one `vgf2p8affineqb` adds both to both columns, as in the left product.
+//! The rest is kept as pairs of columns, one in the low and one in the high nibbles of the bytes.
+//! One lookup, `REGISTERS` byte shuffles, gives the eight entries of a pair. With two of the g in
+//! the nibbles of another register, one `vgf2p8affineqb` adds both to both columns, as in the left
+//! product.
 //!
-//! **Constant time.** The row of a pivot is secret. It is found by `tzcnt` of compare masks and goes
-//! only into shuffle indices, which are registers; no address and no branch depends on it. A column
-//! without a pivot has a position beyond all rows, so every lookup of it gives zero, and g = 0.
+//! **Constant time.** The row of a pivot is secret. It is found by `tzcnt` of compare masks and
+//! goes only into shuffle indices, which are registers; no address and no branch depends on it. A
+//! column without a pivot has a position beyond all rows, so every lookup of it gives zero, and g =
+//! 0.
 //!
-//! **Cost.** A pair has `REGISTERS` registers. Eight pivots and two columns to the right of their block
-//! take 30 + 12 `REGISTERS` instructions, a pivot and another column of its block 6 `REGISTERS`. The
-//! latency of each pivot is up to 60 cycles.
+//! **Cost.** A pair has `REGISTERS` registers. Eight pivots and two columns to the right of their
+//! block take 30 + 12 `REGISTERS` instructions, a pivot and another column of its block 6
+//! `REGISTERS`. The latency of each pivot is up to 60 cycles.
 
 #![allow(clippy::needless_range_loop, reason = "registers are named by their indices, and bounds are constants")]
 
@@ -91,7 +95,8 @@ fn solve_in<const REGISTERS: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -
             let pivot_row = Lookup::new(position);
             let pivot = pivot_row.of(&candidates);
             let inverse = _mm256_gf2p8affineinv_epi64_epi8::<0>(pivot, _mm256_set1_epi64x(IDENTITY as i64));
-            // `1/pivot + 1`: in the pivot row, s + (1/pivot + 1) s = s/pivot. Zero if there is no pivot.
+            // `1/pivot + 1`: in the pivot row, s + (1/pivot + 1) s = s/pivot. Zero if there is no
+            // pivot.
             let own = _mm256_xor_si256(inverse, _mm256_min_epu8(pivot, _mm256_set1_epi8(1)));
             let clear: [__m256i; REGISTERS] = core::array::from_fn(|n| {
                 let one_hot = _mm256_cmpeq_epi8(places[n], position);
@@ -196,14 +201,14 @@ impl<const REGISTERS: usize> Lookup<REGISTERS> {
         Self(core::array::from_fn(|n| {
             let begin =
                 _mm256_setr_m128i(_mm_set1_epi8((32 * n) as u8 as i8), _mm_set1_epi8((32 * n + 16) as u8 as i8));
-            // A place within the half register keeps its low four bits. The saturation sets the top bit of any
-            // other, which gives zero.
+            // A place within the half register keeps its low four bits. The saturation sets the top
+            // bit of any other, which gives zero.
             _mm256_adds_epu8(_mm256_sub_epi8(positions, begin), _mm256_set1_epi8(0x70))
         }))
     }
 
-    /// The entries of a column in these places, in both halves of the result; zero for places beyond
-    /// the column.
+    /// The entries of a column in these places, in both halves of the result; zero for places
+    /// beyond the column.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn of(&self, column: &[__m256i; REGISTERS]) -> __m256i {
@@ -234,19 +239,20 @@ fn first_nonzero<const REGISTERS: usize>(column: [__m256i; REGISTERS]) -> u32 {
 
 /// The matrices that multiply the pairs of the g, each in all words of a register.
 ///
-/// `entries` are those of a pair of columns in the pivot rows: in each word the even pivots and then the
-/// odd ones, the first column in the low nibbles.
+/// `entries` are those of a pair of columns in the pivot rows: in each word the even pivots and
+/// then the odd ones, the first column in the low nibbles.
 ///
-/// Each of the [`ROW_MAPS`] has a quarter of a register and is applied to the entries of either column,
-/// into both nibbles. One nibble of each is kept, as a row of a matrix has the even pivot in its low
-/// nibble. Let t(l, i) and u(l, i) be the rows of matrix i that give the coefficient of α^l in the first
-/// and in the second column. Then quarter l holds
+/// Each of the [`ROW_MAPS`] has a quarter of a register and is applied to the entries of either
+/// column, into both nibbles. One nibble of each is kept, as a row of a matrix has the even pivot
+/// in its low nibble. Let t(l, i) and u(l, i) be the rows of matrix i that give the coefficient of
+/// α^l in the first and in the second column. Then quarter l holds
 ///
 /// ```text
 /// t(l,0) t(l,1) t(l,2) t(l,3) u(l,0) u(l,1) u(l,2) u(l,3)
 /// ```
 ///
-/// and the bytes of matrix i are, lowest first, `u(3,i) u(2,i) u(1,i) u(0,i) t(3,i) t(2,i) t(1,i) t(0,i)`.
+/// and the bytes of matrix i are, lowest first,
+/// `u(3,i) u(2,i) u(1,i) u(0,i) t(3,i) t(2,i) t(1,i) t(0,i)`.
 #[inline]
 #[target_feature(enable = "avx2,gfni")]
 fn matrices(entries: __m256i) -> [__m256i; BLOCK / 2] {
@@ -302,7 +308,8 @@ const MAX_COLUMNS: usize = MAX_UNKNOWNS + 1;
 const MAX_PAIRS: usize = MAX_COLUMNS.div_ceil(2);
 /// The position of a column that has no pivot yet.
 const NONE: u8 = 0xff;
-/// Room for the positions of whole blocks, and for reading 16 of them from the beginning of any block.
+/// Room for the positions of whole blocks, and for reading 16 of them from the beginning of any
+/// block.
 const POSITIONS: usize = MAX_COLUMNS.next_multiple_of(BLOCK) + 16;
 
 /// The half of a map that gives the low nibble of the result.
@@ -328,7 +335,8 @@ const FROM_SUBFIELD: u64 = {
     let mut bytes = [0; 8];
     let mut bit = 0;
     while bit < 4 {
-        // The search ends with a row such that the parity of (row AND image) is this bit of every element.
+        // The search ends with a row such that the parity of (row AND image) is this bit of every
+        // element.
         let mut row: u8 = 1;
         let mut element = 1;
         while element < 16 {

@@ -1,11 +1,11 @@
 //! AES-128 of counter blocks with VAES on 512-bit registers.
 //!
-//! Eight registers of four blocks in flight hide the latency of `vaesenc`: 4 cycles, while one or two
-//! start in each.
+//! Eight registers of four blocks in flight hide the latency of `vaesenc`: 4 cycles, while one or
+//! two start in each.
 //!
-//! **Cost.** 64 bytes take eight `vaesenc`, an XOR with a load, and a store; four entries of the table
-//! take ten instructions. The crate `aes` does ten rounds and reads the counter blocks from memory. The
-//! table pays from about ten KiB of output on.
+//! **Cost.** 64 bytes take eight `vaesenc`, an XOR with a load, and a store; four entries of the
+//! table take ten instructions. The crate `aes` does ten rounds and reads the counter blocks from
+//! memory. The table pays from about ten KiB of output on.
 //!
 //! The rest of this page is docs/aes-ctr.md.
 #![doc = ""]
@@ -17,7 +17,7 @@ use core::arch::x86_64::*;
 /// See [`Backend::aes128_ctr`](crate::backend::Backend::aes128_ctr).
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,aes,vaes")]
 pub(in crate::backend::x86_64) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
-    // In longer streams another byte would change in column 0 of the first round.
+    // Longer streams would change another byte in column 0 of the first round.
     assert!((out.len() as u64) < 1 << 40, "length of a key stream");
     let keys = expand_key(key).map(|key| _mm512_broadcast_i32x4(key));
     let start = _mm512_xor_si512(keys[0], _mm512_broadcast_i32x4(load_16(iv)));
@@ -63,7 +63,8 @@ pub(in crate::backend::x86_64) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], firs
     }
 }
 
-/// Rounds 3 to 10 of a group of blocks, which are the sums of `states` and `others` after two rounds.
+/// Rounds 3 to 10 of a group of blocks, which are the sums of `states` and `others` after two
+/// rounds.
 #[inline]
 #[target_feature(enable = "avx512f,aes,vaes")]
 fn remaining_rounds(states: &[u8; GROUP], others: __m512i, keys: &[__m512i; 11], out: &mut [u8; GROUP]) {

@@ -33,8 +33,8 @@ pub(in crate::backend::x86_64) fn left_product(
     });
 }
 
-/// The product for `PAIRS` pairs of rows of `left`: tiles of `REGISTERS` registers, then at most one of a
-/// single register, then one with masks.
+/// The product for `PAIRS` pairs of rows of `left`: tiles of `REGISTERS` registers, then at most
+/// one of a single register, then one with masks.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 fn product<const PAIRS: usize, const REGISTERS: usize>(
@@ -48,8 +48,9 @@ fn product<const PAIRS: usize, const REGISTERS: usize>(
     let matrices = build(left, &mut matrices);
     let last_is_whole = left.rows().is_multiple_of(2);
     let mut column = 0;
-    // SAFETY: `column + 64 * REGISTERS <= row_bytes` in the tiles without an edge, and in the last one `edge` has
-    // bits for the remaining bytes of the row. The last row of the product ends in `out` by the assertion above.
+    // SAFETY: `column + 64 * REGISTERS <= row_bytes` in the tiles without an edge, and in the last
+    // one `edge` has bits for the remaining bytes of the row. The last row of the product ends in
+    // `out` by the assertion above.
     unsafe {
         while column + 64 * REGISTERS <= right.row_bytes() {
             let out = out.as_mut_ptr().add(column);
@@ -77,25 +78,26 @@ fn product<const PAIRS: usize, const REGISTERS: usize>(
     wipe(matrices.as_flattened_mut());
 }
 
-/// One tile of the product: `REGISTERS` registers of columns from `column` on, or with `EDGE` the bytes of
-/// one register for which `edge` has bits.
+/// One tile of the product: `REGISTERS` registers of columns from `column` on, or with `EDGE` the
+/// bytes of one register for which `edge` has bits.
 ///
 /// The [module](self) has idea, bound and cost.
 ///
-/// **Wanted.** For each pair of rows of `left`, the loop over the rows of `right` has two `vpbroadcastq zmm, m64`,
-/// 4 `REGISTERS` `vgf2p8affineqb zmm` and 2 `REGISTERS` `vpternlogq zmm`. No accumulator is in memory: there
-/// are 2 `REGISTERS` `PAIRS` of them and 4 operands in 32 registers. Loops over rows of `left` have constant
-/// bounds and no branch inside; otherwise the compiler would not unroll them and would keep the sums on the
-/// stack.
+/// **Wanted.** For each pair of rows of `left`, the loop over the rows of `right` has two
+/// `vpbroadcastq zmm, m64`, 4 `REGISTERS` `vgf2p8affineqb zmm` and 2 `REGISTERS` `vpternlogq zmm`.
+/// No accumulator is in memory: there are 2 `REGISTERS` `PAIRS` of them and 4 operands in 32
+/// registers. Loops over rows of `left` have constant bounds and no branch inside; otherwise the
+/// compiler would not unroll them and would keep the sums on the stack.
 ///
 /// The prefetch of the next tile gains about a tenth where `right` comes from L2.
 ///
 /// # Safety
 ///
-/// The tile lies within the `right.row_bytes()` bytes of a row: `column + 64 * REGISTERS` is no larger, or with
-/// `EDGE` `REGISTERS` is 1 and `edge` has bits for no more than the remaining bytes of the row. `matrices` has those of
-/// all rows of `right`, rounded up to four. `out` points to `column` in the first row of the product, and 2 `PAIRS`
-/// rows `stride` bytes apart, one less unless `last_is_whole`, are valid for reads and writes there.
+/// The tile lies within the `right.row_bytes()` bytes of a row: `column + 64 * REGISTERS` is no
+/// larger, or with `EDGE` `REGISTERS` is 1 and `edge` has bits for no more than the remaining bytes
+/// of the row. `matrices` has those of all rows of `right`, rounded up to four. `out` points to
+/// `column` in the first row of the product, and 2 `PAIRS` rows `stride` bytes apart, one less
+/// unless `last_is_whole`, are valid for reads and writes there.
 #[expect(clippy::too_many_lines, reason = "one loop and its prologue, which share all registers")]
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
@@ -133,8 +135,8 @@ unsafe fn tile<const PAIRS: usize, const REGISTERS: usize, const EDGE: bool>(
                     }
                 }
                 for w in 0..REGISTERS {
-                    // SAFETY: each of these rows begins at or left of the tile, and reaches to the end of the tile, or
-                    // of `edge`, by the contract of this function.
+                    // SAFETY: each of these rows begins at or left of the tile, and reaches to the
+                    // end of the tile, or of `edge`, by the contract of this function.
                     unsafe {
                         let at = at[n].wrapping_add(64 * w);
                         loaded[n][w] =
@@ -148,8 +150,8 @@ unsafe fn tile<const PAIRS: usize, const REGISTERS: usize, const EDGE: bool>(
                     if 4 * i + n < reached { ((4 * i + n) * step).saturating_sub(column) } else { 64 * REGISTERS };
                 for w in 0..REGISTERS {
                     let mask = edge & !lowest_bits(begin.saturating_sub(64 * w));
-                    // SAFETY: the mask leaves out the bytes left of the row, and all bytes if there is no row. The row
-                    // reaches to the end of the tile, or of `edge`.
+                    // SAFETY: the mask leaves out the bytes left of the row, and all bytes if there
+                    // is no row. The row reaches to the end of the tile, or of `edge`.
                     unsafe { loaded[n][w] = _mm512_maskz_loadu_epi8(mask, at[n].wrapping_add(64 * w).cast()) };
                 }
             }
@@ -179,7 +181,8 @@ unsafe fn tile<const PAIRS: usize, const REGISTERS: usize, const EDGE: bool>(
     }
     let mut add = |sums: [__m512i; REGISTERS]| {
         for w in 0..REGISTERS {
-            // SAFETY: by the contract of this function, these bytes, or those of `edge`, belong to a row of the product.
+            // SAFETY: by the contract of this function, these bytes, or those of `edge`, belong to
+            // a row of the product.
             unsafe {
                 let at = out.add(64 * w);
                 if EDGE {
@@ -207,12 +210,13 @@ fn select(mask: __m512i, a: __m512i, b: __m512i) -> __m512i {
     _mm512_or_si512(_mm512_and_si512(mask, a), _mm512_andnot_si512(mask, b))
 }
 
-/// Writes and returns the matrices of `left.columns()` rows of `right`, rounded up to four rows with zero matrices.
+/// Writes and returns the matrices of `left.columns()` rows of `right`, rounded up to four rows
+/// with zero matrices.
 ///
 /// An entry has the matrices of two rows of `right` for all pairs of rows of `left`. The bytes
-/// `left[j][i] | left[j][i + 1] << 4` of 16 rows of `left` are four times in a register. Each copy goes
-/// through one of the [`ROW_MAPS`](gfni::ROW_MAPS), and a second permutation collects the eight bytes of
-/// each of eight matrices.
+/// `left[j][i] | left[j][i + 1] << 4` of 16 rows of `left` are four times in a register. Each copy
+/// goes through one of the [`ROW_MAPS`](gfni::ROW_MAPS), and a second permutation collects the
+/// eight bytes of each of eight matrices.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 fn build<'m, const PAIRS: usize>(left: Coefficients<'_>, matrices: &'m mut Scratch<PAIRS>) -> &'m mut [[u64; PAIRS]] {
@@ -230,7 +234,8 @@ fn build<'m, const PAIRS: usize>(left: Coefficients<'_>, matrices: &'m mut Scrat
     assert!(used + OVERHANG <= matrices.len(), "rows of a chunk");
     let to = matrices.as_mut_ptr().cast::<u64>();
     for i in 0..used {
-        // SAFETY: the mask is set for the elements of columns 2 i and 2 i + 1 of `left`, and only if these exist.
+        // SAFETY: the mask is set for the elements of columns 2 i and 2 i + 1 of `left`, and only
+        // if these exist.
         let [first, second] = unsafe {
             [2 * i, 2 * i + 1].map(|i| {
                 let mask = if i < columns { mask } else { 0 };
@@ -240,8 +245,9 @@ fn build<'m, const PAIRS: usize>(left: Coefficients<'_>, matrices: &'m mut Scrat
         let both = _mm512_or_si512(first, _mm512_slli_epi16::<4>(second));
         for v in 0..PAIRS.div_ceil(8) {
             let mapped = _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_permutexvar_epi8(spread[v], both), maps);
-            // SAFETY: this writes at most 8 words beyond those of row pair i, which the next row pairs overwrite. The
-            // last words lie in the overhang, as a row pair has at least one word.
+            // SAFETY: this writes at most 8 words beyond those of row pair i, which the next row
+            // pairs overwrite. The last words lie in the overhang, as a row pair has at least one
+            // word.
             unsafe { _mm512_storeu_si512(to.add(i * PAIRS + 8 * v).cast(), _mm512_permutexvar_epi8(collect, mapped)) };
         }
     }
@@ -249,7 +255,8 @@ fn build<'m, const PAIRS: usize>(left: Coefficients<'_>, matrices: &'m mut Scrat
     unsafe { core::slice::from_raw_parts_mut(to.cast(), used) }
 }
 
-/// Room for the matrices of [`CHUNK`] rows of `right`, and for the words that [`build`] writes beyond.
+/// Room for the matrices of [`CHUNK`] rows of `right`, and for the words that [`build`] writes
+/// beyond.
 type Scratch<const PAIRS: usize> = [MaybeUninit<[u64; PAIRS]>; CHUNK / 2 + OVERHANG];
 
 /// Entries beyond the matrices: at least eight words, whatever the number of pairs.
@@ -266,8 +273,8 @@ const SPREAD: [[u8; 64]; 2] = {
     index
 };
 
-/// Places of the matrices' bytes. Byte 7 - l of matrix p, for output bit l, is from map l mod 4; from row 2 p
-/// of `left` for l < 4, else from row 2 p + 1.
+/// Places of the matrices' bytes. Byte 7 - l of matrix p, for output bit l, is from map l mod 4;
+/// from row 2 p of `left` for l < 4, else from row 2 p + 1.
 const COLLECT: [u8; 64] = {
     let mut index = [0; 64];
     let mut at = 0;

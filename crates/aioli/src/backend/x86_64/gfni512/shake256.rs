@@ -1,15 +1,16 @@
 //! SHAKE256 of up to four streams at once with AVX-512VL.
 //!
-//! **Idea.** Word i of all four states is one register of 32 bytes. All 25 fit the 32 registers, and a
-//! rotation or any function of three operands is one instruction, so a permutation of four states costs
-//! as much as one of a single state.
+//! **Idea.** Word i of all four states is one register of 32 bytes. All 25 fit the 32 registers,
+//! and a rotation or any function of three operands is one instruction, so a permutation of four
+//! states costs as much as one of a single state.
 //!
-//! **Wanted.** A round consists of `vprolq` and `vpternlogq` alone, with nothing in memory but the round
-//! constant. The source has shifts, ANDs and XORs, which the compiler fuses; instrumented builds can
-//! then follow them.
+//! **Wanted.** A round consists of `vprolq` and `vpternlogq` alone, with nothing in memory but the
+//! round constant. The source has shifts, ANDs and XORs, which the compiler fuses; instrumented
+//! builds can then follow them.
 //!
-//! **Cost.** A round takes 29 rotations and about 65 other operations. The permutation of four states
-//! takes a little less time than the scalar code's permutation of one, so the other three are free.
+//! **Cost.** A round takes 29 rotations and about 65 other operations. The permutation of four
+//! states takes a little less time than the scalar code's permutation of one, so the other three
+//! are free.
 
 use crate::memory::wipe;
 use core::arch::x86_64::*;
@@ -82,7 +83,8 @@ macro_rules! rho_pi {
 
 /// Keccak-f\[1600\] of four states (FIPS 202, section 3.2).
 ///
-/// The state is rows of five words: longer loops would not be unrolled, and the state would go through memory.
+/// The state is rows of five words: longer loops would not be unrolled, and the state would go
+/// through memory.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512vl")]
 fn permute(state: &mut [[u64; LANES]; WORDS]) {
@@ -130,8 +132,8 @@ const RATE: usize = 136;
 /// Room for the longest padded input: in MAYO_5 digest, salt, seed and counter are 145 bytes.
 const MAX_INPUT: usize = 2 * RATE;
 
-/// Iota's constants (FIPS 202, section 3.2.5): bit 2^j - 1 of the constant of round i is output 7 i + j of a
-/// shift register.
+/// Iota's constants (FIPS 202, section 3.2.5): bit 2^j - 1 of the constant of round i is output 7 i
+/// + j of a shift register.
 const ROUND_CONSTANTS: [u64; 24] = {
     let mut constants = [0; 24];
     let mut register: u16 = 1;

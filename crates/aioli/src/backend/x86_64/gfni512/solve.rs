@@ -1,21 +1,22 @@
 //! Solving with AVX-512 and GFNI: the elimination by columns of
 //! [`portable::solve`](crate::backend::portable::solve).
 //!
-//! **Idea.** A column stays packed, up to 128 elements in one register (two for m = 142). Let s be its
-//! entry in the pivot row; elimination adds `s g` to it, by four instructions and an XOR. `vpermb`
-//! broadcasts the byte that holds s, and a shift by 0 or 4 brings s down. By s `vpermi2q` selects one
-//! of the sixteen 8x8 bit matrices "times s", held in registers, and `vgf2p8affineqb` multiplies all
-//! of g. Dividing by the pivot takes a selection from sixteen other matrices.
+//! **Idea.** A column stays packed, up to 128 elements in one register (two for m = 142). Let s be
+//! its entry in the pivot row; elimination adds `s g` to it, by four instructions and an XOR.
+//! `vpermb` broadcasts the byte that holds s, and a shift by 0 or 4 brings s down. By s `vpermi2q`
+//! selects one of the sixteen 8x8 bit matrices "times s", held in registers, and `vgf2p8affineqb`
+//! multiplies all of g. Dividing by the pivot takes a selection from sixteen other matrices.
 //!
-//! **Constant time.** The pivot's row is secret. It is found by `tzcnt` of a test mask and goes only
-//! into permute indices and shift counts, which are registers; no address and no branch depends on
-//! it. A column without a pivot has position `64 REGISTERS`, no byte of its one-hot mask set, and
-//! g = 0.
+//! **Constant time.** The pivot's row is secret. It is found by `tzcnt` of a test mask and goes
+//! only into permute indices and shift counts, which are registers; no address and no branch
+//! depends on it. A column without a pivot has position `64 REGISTERS`, no byte of its one-hot mask
+//! set, and g = 0.
 //!
-//! **Cost.** About 1.5 cycles for each column to the right of a pivot. Each pivot has up to 60 cycles of
-//! latency, which overlaps with this work.
+//! **Cost.** About 1.5 cycles for each column to the right of a pivot. Each pivot has up to 60
+//! cycles of latency, which overlaps with this work.
 //!
-//! **Quirk.** `vpermi2q` reads only the low four bits of each index, so the rest need not be cleared.
+//! **Quirk.** `vpermi2q` reads only the low four bits of each index, so the rest need not be
+//! cleared.
 
 use crate::backend::contract::MAX_UNKNOWNS;
 use crate::backend::x86_64::masks::lowest_bits;
@@ -73,7 +74,8 @@ fn solve_in<const REGISTERS: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -
         }
         let place = _mm512_set1_epi8(byte as i8);
         let found = select_byte(candidates, place);
-        // 4 if the low nibble is zero or used. Without a pivot both nibbles are zero, and any shift does.
+        // 4 if the low nibble is zero or used. Without a pivot both nibbles are zero, and any shift
+        // does.
         let low = _mm_cvtsi128_si32(_mm512_castsi512_si128(found)) & 15;
         let shift = ((low - 1) >> 8) & 4;
         let shift_by = _mm_cvtsi32_si128(shift);
@@ -85,7 +87,8 @@ fn solve_in<const REGISTERS: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -
         let g: [__m512i; REGISTERS] = core::array::from_fn(|n| {
             let one_hot = _mm512_maskz_mov_epi8(_mm512_cmpeq_epi8_mask(places[n], place), nibble);
             unused[n] = _mm512_andnot_si512(one_hot, unused[n]);
-            // Adding s g clears this column off the pivot row, and in the pivot row turns s into s / pivot.
+            // Adding s g clears this column off the pivot row, and in the pivot row turns s into s
+            // / pivot.
             let scaled = _mm512_gf2p8affine_epi64_epi8::<0>(column[n], matrix);
             _mm512_or_si512(_mm512_andnot_si512(one_hot, scaled), _mm512_and_si512(one_hot, own))
         });
@@ -130,7 +133,8 @@ fn solve_in<const REGISTERS: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -
 fn select_byte<const REGISTERS: usize>(column: [__m512i; REGISTERS], places: __m512i) -> __m512i {
     match REGISTERS {
         1 => _mm512_permutexvar_epi8(places, column[0]),
-        // MemorySanitizer reports secret indices of vpermi2, but can follow two permutations and a blend.
+        // MemorySanitizer reports secret indices of vpermi2, but can follow two permutations and a
+        // blend.
         _ if cfg!(aioli_ct = "msan") => {
             let is_second = _mm512_test_epi8_mask(places, _mm512_set1_epi8(64));
             let [first, second] = [column[0], column[REGISTERS - 1]].map(|half| _mm512_permutexvar_epi8(places, half));
@@ -176,7 +180,8 @@ const ROUNDED: usize = MAX_COLUMNS.next_multiple_of(64);
 
 /// For each element, the matrix that multiplies both elements of a byte by it.
 const TIMES: [u64; 16] = matrices(false);
-/// For each element, the matrix that multiplies both elements of a byte by its inverse; by zero for zero.
+/// For each element, the matrix that multiplies both elements of a byte by its inverse; by zero for
+/// zero.
 const TIMES_INVERSE: [u64; 16] = matrices(true);
 
 /// For each element, the matrix that multiplies both elements of a byte by it or by its inverse.
