@@ -1,8 +1,8 @@
 //! The left product on NEON: products for two rows of `left` at a time, looked up in registers.
 //!
 //! **Idea.** `tbl` looks up 16 nibbles in a table of 16 bytes, and a byte has room for two
-//! products. Let a and b be the coefficients of two rows of `left`, and let entry e of a table have
-//! `a e` in its low and `b e` in its high nibble. Then one instruction multiplies 16 elements of
+//! products. Let a and b be the coefficients of two rows of `left`. Entry e of their table has
+//! `a e` in its low and `b e` in its high nibble. So one instruction multiplies 16 elements of
 //! `right` by both. A register of `right` is split once into its low and its high nibbles, so each
 //! pair of rows has two accumulators. At the end of the tile a shift-and-insert for each row brings
 //! them into place:
@@ -20,7 +20,7 @@
 //! accumulator. With this extension four look-ups add five rows of `right`: `tbl` in two registers
 //! takes an index of five bits. Processors that have the extension do it as fast as in one register
 //! (Neoverse V1, N2, V2 and Cortex-X4 in LLVM's schedules, Apple M1 as published). The four bits of
-//! an element of the fifth row e go above those of the other four rows, and the upper half of each
+//! an element of the fifth row e go above those of the other four rows. The upper half of each
 //! table is its lower half plus the products with one bit of e:
 //!
 //! ```text
@@ -31,7 +31,7 @@
 //! Without the extension a step takes two rows, with tables of one register, as two registers are
 //! slower on some processors (Cortex-A72).
 //!
-//! **Tables.** `left` is secret, so no table is fetched by a coefficient: all tables are computed
+//! **Tables.** `left` is secret, so no table is fetched by a coefficient. All tables are computed
 //! first, from the multiples of all pairs of a column at once. The table of pair j collects its
 //! bytes from six registers, by constant indices:
 //!
@@ -197,8 +197,8 @@ impl Block<'_> {
     ///
     /// # Safety
     ///
-    /// The tile ends within row 0, `right` has all bytes of its rows, `tables` and `places` are
-    /// those of this block, and `SHA3` is true only in functions that may use the extension.
+    /// The tile ends within row 0, and `right` has all bytes of its rows. `tables` and `places` are
+    /// those of this block. `SHA3` is true only in functions that may use the extension.
     #[inline(always)]
     unsafe fn sums_of_tile<const SHA3: bool, const PAIRS: usize>(
         &self,
@@ -209,7 +209,7 @@ impl Block<'_> {
     ) -> ([Vector; PAIRS], [Vector; PAIRS]) {
         let right = self.product.right;
         // All rows end together, so the tile ends within every row. A row that begins later than
-        // the tile does so by less than the length of row 0, which lies in front of it in memory:
+        // the tile does so by less than the length of row 0. Row 0 lies in front of it in memory,
         // so the tile begins within `right` too. A mask removes the bytes of rows above.
         let bytes = right.bytes().as_ptr().wrapping_add(column);
         // SAFETY: the tile lies within `right`, as explained above.
@@ -266,8 +266,9 @@ impl Block<'_> {
         (low, high)
     }
 
-    /// Computes the tables of the block, in the order in which the sums load them: for each group
-    /// of rows of `right` and each half of it the tables of all pairs of rows of `left`.
+    /// Computes the tables of the block, in the order in which the sums load them.
+    ///
+    /// Each half of each group of rows of `right` has the tables of all pairs of rows of `left`.
     #[inline(always)]
     fn build_tables<'t, const SHA3: bool, const PAIRS: usize>(
         &self,

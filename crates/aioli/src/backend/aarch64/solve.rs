@@ -21,7 +21,7 @@
 //! both.
 //!
 //! **Constant time.** The pivot's row is secret. It is a minimum of places and goes only into the
-//! indices of `tbl` and into compares, which are registers; no address and no branch depends on it.
+//! indices of `tbl` and into compares, which are registers. No address and no branch depends on it.
 //! A column without a pivot has place 255, out of range of every `tbl`, which gives zero; so g = 0.
 //!
 //! **Cost.** With the SHA-3 extension a later pair of columns and two pivots take about 26 + 4

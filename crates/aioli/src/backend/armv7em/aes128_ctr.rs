@@ -1,9 +1,9 @@
 //! AES-128 in counter mode by tables, for keys and blocks that are public.
 //!
 //! A table has one round of each byte, and the bytes of the state address it. No table of blocks is
-//! kept: each run has the constant part of its first two rounds, and the changing part takes 5
-//! look-ups instead of 32 for two whole rounds. Each run has its own constants, so streams have no
-//! bound but the counter's.
+//! kept. Each run computes the constant part of its first two rounds once, and so needs no bound on
+//! the length of the stream. The changing part of a block takes 5 look-ups instead of 32 for two
+//! whole rounds.
 //!
 //! The rest of this page is docs/aes-ctr.md.
 #![doc = ""]

@@ -1,5 +1,5 @@
-@ AES-128 in counter mode for blocks that differ in the last byte of the counter alone: the changing
-@ part of rounds 1 and 2, and rounds 3 to 10.
+@ AES-128 in counter mode for blocks that differ in the last byte of the counter alone. The kernel
+@ does the changing part of rounds 1 and 2, and rounds 3 to 10.
 @
 @ void aioli_armv7em_aes_rounds(const uint32_t *table, const struct context *context, uint32_t *out, uint32_t blocks,
 @                               uint32_t counter, uint32_t mask);
@@ -11,10 +11,10 @@
 @ counter  the last byte of the counter of the first block; counter + blocks <= 256
 @ mask     the exclusive or of the last bytes of the first round key and of the initial vector
 @
-@ The last byte of a block goes into column 0 alone in the first round, and in the second that
-@ column's four bytes go into one column each (docs/aes-ctr.md). So the context has five words
-@ before the keys: column 0 after round 1 without the share of the last byte, and the four columns
-@ after round 2 without those of column 0, each with its round key.
+@ The last byte of a block goes into column 0 alone in the first round. In the second that column's
+@ four bytes go into one column each (docs/aes-ctr.md). So the context begins with five words, each
+@ with its round key added: column 0 after round 1 without the share of the last byte, and the four
+@ columns after round 2 without the shares of column 0.
 @
 @ Everything is public, as the state addresses the table. Uses s0 to s3. Stack: 36 bytes.
 @ Cost: 420 instructions and 196 loads a block.

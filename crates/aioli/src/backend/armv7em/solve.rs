@@ -2,7 +2,7 @@
 //!
 //! Columns stay columns, and row operations add multiples of one column to those on its right, as
 //! in [`portable::solve`](crate::backend::portable::solve). But here rows leave the elimination
-//! from the top: after p pivots the first p rows are done, and the next row, the slot, becomes the
+//! from the top. After p pivots the first p rows are done, and the next row, the slot, becomes the
 //! pivot row. If the slot's entry is zero, the first row below with a non-zero entry is added to
 //! it. All rows below the slot are then cleared.
 //!
@@ -12,8 +12,9 @@
 //!
 //! The number of pivots before a column is secret. But a system of full rank has m pivots, so at
 //! most n - m columns have none, and the rows before `column - (n - m)` are done. They need not be
-//! touched, which saves a third. If one of them is not done all the same, the rank is below m: each
-//! remaining column finishes one row at most, so some row is never done, and the result says so.
+//! touched, which saves a third. If one of them is not done all the same, the rank is below m. Then
+//! some row is never done, as each remaining column finishes one row at most, and the result says
+//! so.
 
 use crate::backend::contract::{MAX_EQUATIONS, MAX_UNKNOWNS};
 use crate::backend::portable::solve::nibble_mask;
@@ -151,7 +152,7 @@ const PAIRS: usize = MAX_EQUATIONS.div_ceil(16);
 /// Pairs of words of a column before row 0.
 ///
 /// They and the rows that are done have room for the column's entries in pivot rows. Entry c is
-/// written, as part of a byte, while row c - spare may not be done yet; that row is 16 - spare
+/// written, as part of a byte, while row c - spare may not be done yet. That row is 16 - spare
 /// elements further on.
 const KEPT: usize = 1;
 /// Pairs of words from one column to the next, which the kernels have as 80 bytes.

@@ -11,7 +11,7 @@
 //! At the end y has, in the pivot row of each column, that column's coordinate of the solution.
 //! Columns without a pivot are free, and their coordinates are zero.
 //!
-//! Several rows may be possible as the pivot row, but the choice does not change the solution: A
+//! Several rows may be possible as the pivot row, but the choice does not change the solution. A
 //! alone determines the free columns, and only one solution has zero in all of them.
 
 use crate::backend::contract::{MAX_EQUATIONS, MAX_UNKNOWNS};

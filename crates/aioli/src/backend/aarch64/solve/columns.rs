@@ -3,8 +3,8 @@
 //!
 //! Compiled code would move vectors to memory and back, and from register to register.
 //!
-//! **Registers.** A pair is in v0 to v8, the vectors g and h of both pivots in v14 to v22 and v23
-//! to v31, their tables in v9 and v10. With pairs of seven registers the free ones hold the
+//! **Registers.** A pair is in v0 to v8. The vectors g and h of both pivots are in v14 to v22 and
+//! v23 to v31, their tables in v9 and v10. With pairs of seven registers the free ones hold the
 //! constants; with nine the loop fetches the constants each time.
 
 use crate::backend::aarch64::vector::{IOTA, Vector, load, splat, sub};

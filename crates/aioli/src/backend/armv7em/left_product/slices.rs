@@ -1,9 +1,9 @@
 //! Products of secrets with secrets, in bit slices.
 //!
 //! Four planes hold bits 0 to 3 of the 32 elements of a tile. The product of two polynomials of
-//! degree 3 over GF(2) takes nine products of bits (Karatsuba, twice): nine linear forms of one
-//! factor times the same forms of the other. The forms of some rows of `right` are computed once
-//! for all rows of `left`. For each row of `left` the kernel sums the nine products over those
+//! degree 3 over GF(2) takes nine products of bits (Karatsuba, twice). They are nine linear forms
+//! of one factor times the same forms of the other. The forms of some rows of `right` are computed
+//! once for all rows of `left`. For each row of `left` the kernel sums the nine products over those
 //! rows.
 
 use crate::backend::contract::MAX_ROWS;

@@ -2,9 +2,9 @@
 //!
 //! Two rows of P at a time have a table with an entry for each pair of elements, a of one row and b
 //! of the other. Nibble j of the entry is a times its coefficient in row j of `left` plus b times
-//! its coefficient. So a sum of entries is a column of the result, eight rows of `left` in a word,
-//! and one look-up multiplies and adds two elements for all of them. The sums stay in the window
-//! until all rows are added; then transpositions turn columns into rows.
+//! its coefficient. So a sum of entries is a column of the result, eight rows of `left` in a word.
+//! One look-up multiplies and adds two elements for all of them. The sums stay in the window until
+//! all rows are added; then transpositions turn columns into rows.
 //!
 //! The window holds the sums of some columns and the bytes of two rows of P in these columns. A
 //! counter lets each row be expanded from these columns on, so expanding P in parts costs little

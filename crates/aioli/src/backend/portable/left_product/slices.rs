@@ -1,9 +1,9 @@
 //! The left product by bit slices, for a secret `right`.
 //!
 //! Four planes hold bits 0 to 3 of the elements of a tile. The product of two polynomials of degree
-//! 3 over GF(2) takes nine products of bits (Karatsuba, twice): nine linear forms of one factor
-//! times the same forms of the other. The forms of `right` are computed once for all rows of
-//! `left`, and each of the nine products has its own sum until all rows of `right` are added. So 18
+//! 3 over GF(2) takes nine products of bits (Karatsuba, twice). They are nine linear forms of one
+//! factor times the same forms of the other. The forms of `right` are computed once for all rows of
+//! `left`. Each of the nine products has its own sum until all rows of `right` are added. So 18
 //! operations multiply and add a slice, where [`gf16::mul_word`] takes 32.
 //!
 //! A step takes two rows of `left` and [`SHARED`] rows of `right`: six loads and two stores for

@@ -1,5 +1,7 @@
-//! The left product by tables, for a public `right`: one look-up multiplies two elements, of the
-//! same column in two rows, by the coefficients of all rows of `left`.
+//! The left product by tables, for a public `right`.
+//!
+//! One look-up multiplies two elements, of the same column in two rows, by the coefficients of all
+//! rows of `left`.
 //!
 //! The index is a byte of both elements. Nibble j of the entry is the sum of their products with
 //! the two coefficients of row j of `left`. So a sum of entries is a column of the result, and
@@ -8,7 +10,7 @@
 //! it one table for every `SPAN` bytes.
 //!
 //! A look-up takes 1.75 accesses to memory: the entry, half of a load that brings the indices of
-//! two columns, and an eighth of loading and of storing the sum, which stays in a register for
+//! two columns, and an eighth of loading and of storing the sum. The sum stays in a register for
 //! [`GROUP`] tables. Vector instructions make the indices, for so few columns that these are still
 //! in L1 when they are used.
 
@@ -230,9 +232,9 @@ fn fill_table<E: Entry>(table: &mut [E; TABLE], left_a: &[u8], left_b: &[u8]) {
 
 /// Adds to `rows` rows of `out` the columns of low and of high nibbles, `width` bytes a row.
 ///
-/// A step takes `COLUMNS` columns and eight rows. The words of a column of low and of one of high
-/// nibbles become a word of the even rows' bytes and one of the odd rows' bytes. Halving these
-/// twice gives the rows.
+/// A step takes `COLUMNS` columns and eight rows. A word of low nibbles and one of high nibbles
+/// become a word of bytes for the even rows and one for the odd rows. Halving these twice gives the
+/// rows.
 #[inline(never)]
 fn add_columns<E: Entry, const SPAN: usize, const COLUMNS: usize>(
     [low, high]: &[[E; SPAN]; 2],

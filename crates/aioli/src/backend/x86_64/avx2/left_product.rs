@@ -1,8 +1,8 @@
 //! The left product on AVX2: products for two rows of `left` at a time, looked up in registers.
 //!
 //! **Idea.** `vpshufb` looks up 32 nibbles in a table of 16 bytes, and a byte has room for two
-//! products. Let a and b be the coefficients of two rows of `left`, and let entry e of a table have
-//! `a e` in its low and `b e` in its high nibble. Then one instruction multiplies 32 elements of
+//! products. Let a and b be the coefficients of two rows of `left`. Entry e of their table has
+//! `a e` in its low and `b e` in its high nibble. So one instruction multiplies 32 elements of
 //! `right` by both. A tile of 32 bytes is split once into its low and its high nibbles, so each
 //! pair of rows has two accumulators. The end of the tile sorts them into the two rows of the
 //! product:
@@ -18,10 +18,10 @@
 //! table is linear in 1, α, α^2, α^3 times the pair (a, b), and shuffles by constants spread those
 //! four bytes over its entries.
 //!
-//! **Bound.** Two shuffles and two XORs make 128 multiply-accumulates. That is 128 a cycle where
-//! two shuffles and four vector instructions start in a cycle (Zen 3 to 5), and 96 where three
-//! instructions do (Ice Lake and later). The tables cost about two cycles for each pair of
-//! coefficients.
+//! **Bound.** Two shuffles and two XORs make 128 multiply-accumulates. So the bound is 128 a cycle
+//! if two shuffles and four vector instructions start in a cycle (Zen 3 to 5). It is 96 if two
+//! shuffles and three vector instructions do (Ice Lake and later). The tables cost about two cycles
+//! for each pair of coefficients.
 //!
 //! **Wanted.** The loop has `vbroadcasti128` from memory, `vpshufb`, `vpxor` and nothing else; no
 //! accumulator is in memory.
@@ -215,8 +215,8 @@ fn build_tables<'t>(
         let begin = (first + i) * stride;
         let column = if begin < cut { load(elements, begin) } else { load(&tail, begin - cut) };
         // A pair of coefficients is the low byte of 16 bits, and 1, α, α^2, α^3 times it fill 32
-        // bits. The 64 bits of a pair have these four in bytes 0 to 3, and in bytes 5 to 7 the sum
-        // of each two neighbours among them; byte 4 is not used.
+        // bits. The 64 bits of a pair have these four in bytes 0 to 3. Bytes 5 to 7 are the sums of
+        // each two neighbours among them, and byte 4 is not used.
         let pair = _mm256_maddubs_epi16(_mm256_andnot_si256(unused, column), _mm256_set1_epi16(0x1001));
         let pair_2 = double(pair);
         let pair_4 = double(pair_2);

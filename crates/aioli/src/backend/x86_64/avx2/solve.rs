@@ -7,7 +7,7 @@
 //! four masks select among 1, α, α^2, α^3 times g, which are computed once a pivot.
 //!
 //! **Constant time.** The pivot's row is secret. It is found by `tzcnt` of a compare mask and goes
-//! only into masks and permute indices, which are registers; no address and no branch depends on
+//! only into masks and permute indices, which are registers. No address and no branch depends on
 //! it. A column without a pivot has position `32 REGISTERS`, which selects no register and no byte,
 //! and has g = 0.
 //!
@@ -105,8 +105,8 @@ fn solve_in<const REGISTERS: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -
     full_rank as u8
 }
 
-/// The place of a byte in a column: masks that select its register, and the permute indices of its
-/// word in the register and of its byte in the word.
+/// The place of a byte in a column. Masks select its register; permute indices select its word in
+/// the register and its byte in the word.
 struct Place<const REGISTERS: usize> {
     register: [__m256i; REGISTERS],
     word: __m256i,

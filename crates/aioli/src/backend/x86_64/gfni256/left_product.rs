@@ -87,7 +87,7 @@ impl Tile<'_> {
     /// affine products and two XORs: 256 multiply-accumulates. Six instructions interleave the two
     /// rows of `right`.
     ///
-    /// **Wanted.** The loop has `vgf2p8affineqb ymm`, `vpxor ymm` and no accumulator in memory: 2
+    /// **Wanted.** The loop has `vgf2p8affineqb ymm`, `vpxor ymm` and no accumulator in memory. 2
     /// `PAIRS` accumulators, two operands, a matrix and a product make 16 registers at `PAIRS` = 6.
     #[inline(never)]
     #[target_feature(enable = "avx2,gfni")]
@@ -138,7 +138,7 @@ impl Tile<'_> {
                 let gap = if i < whole { 0 } else { i * step - column };
                 let at = (right.offset(i) + column).wrapping_sub(i * step);
                 // SAFETY: the tile ends within the row. A row that the diagonal cuts is not the
-                // first, and begins less than a tile right of `column`, so the bytes before it
+                // first, and begins less than a tile right of `column`. So the bytes before it
                 // belong to the row above.
                 let tile = unsafe { _mm256_loadu_si256(right.bytes().as_ptr().wrapping_add(at).cast()) };
                 _mm256_and_si256(tile, from_byte(gap))

@@ -4,7 +4,7 @@
 //! **Idea.** The columns of a block are eliminated among themselves, one element a byte, mapped
 //! into the subfield of GF(256) that is GF(16). There `vgf2p8mulb` multiplies and
 //! `vgf2p8affineinvqb` inverts. The elimination changes any other column v by the sum over the
-//! block's pivot rows p of v\[p\] times an m-vector; these eight m-vectors take the places of the
+//! block's pivot rows p of v\[p\] times an m-vector. These eight m-vectors take the places of the
 //! eight columns:
 //!
 //! ```text
@@ -15,7 +15,7 @@
 //! ```
 //!
 //! The step `+= (entry) * gc` is right for the g too. Let e be the unit vector of the pivot row of
-//! gc: the block's pivots from that one on turn e into e + gc, and e is zero in the other pivot
+//! gc. The block's pivots from that one on turn e into e + gc, and e is zero in the other pivot
 //! rows.
 //!
 //! The rest is kept as pairs of columns, one in the low and one in the high nibbles of the bytes.
@@ -24,7 +24,7 @@
 //! product.
 //!
 //! **Constant time.** The row of a pivot is secret. It is found by `tzcnt` of compare masks and
-//! goes only into shuffle indices, which are registers; no address and no branch depends on it. A
+//! goes only into shuffle indices, which are registers. No address and no branch depends on it. A
 //! column without a pivot has a position beyond all rows, so every lookup of it gives zero, and g =
 //! 0.
 //!
@@ -56,13 +56,8 @@ pub(in crate::backend::x86_64) fn solve(columns: &mut [u8], m: usize, x: &mut [u
 /// Solves with `REGISTERS` registers a column.
 #[target_feature(enable = "bmi1,avx2,gfni")]
 fn solve_in<const REGISTERS: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
-    assert!(
-        32 * (REGISTERS - 1) < m
-            && m <= 32 * REGISTERS
-            && packed.len() == (x.len() + 1) * m / 2
-            && x.len() < MAX_COLUMNS,
-        "shape of a linear system"
-    );
+    assert!(32 * (REGISTERS - 1) < m && m <= 32 * REGISTERS, "rows of a linear system");
+    assert!(packed.len() == (x.len() + 1) * m / 2 && x.len() < MAX_COLUMNS, "shape of a linear system");
     let zero = _mm256_setzero_si256();
     let mut pairs = [[zero; REGISTERS]; MAX_PAIRS];
     let pairs = &mut pairs[..x.len().div_ceil(2) + 1];
@@ -239,8 +234,8 @@ fn first_nonzero<const REGISTERS: usize>(column: [__m256i; REGISTERS]) -> u32 {
 
 /// The matrices that multiply the pairs of the g, each in all words of a register.
 ///
-/// `entries` are those of a pair of columns in the pivot rows: in each word the even pivots and
-/// then the odd ones, the first column in the low nibbles.
+/// `entries` are those of a pair of columns in the pivot rows. Each word has the even pivots and
+/// then the odd ones, and the first column is in the low nibbles.
 ///
 /// Each of the [`ROW_MAPS`] has a quarter of a register and is applied to the entries of either
 /// column, into both nibbles. One nibble of each is kept, as a row of a matrix has the even pivot

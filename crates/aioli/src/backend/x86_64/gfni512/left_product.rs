@@ -93,11 +93,12 @@ fn product<const PAIRS: usize, const REGISTERS: usize>(
 ///
 /// # Safety
 ///
-/// The tile lies within the `right.row_bytes()` bytes of a row: `column + 64 * REGISTERS` is no
-/// larger, or with `EDGE` `REGISTERS` is 1 and `edge` has bits for no more than the remaining bytes
-/// of the row. `matrices` has those of all rows of `right`, rounded up to four. `out` points to
-/// `column` in the first row of the product, and 2 `PAIRS` rows `stride` bytes apart, one less
-/// unless `last_is_whole`, are valid for reads and writes there.
+/// The tile lies within the `right.row_bytes()` bytes of a row. Without `EDGE`,
+/// `column + 64 * REGISTERS` is no larger; with `EDGE`, `REGISTERS` is 1 and `edge` has bits for no
+/// more than the remaining bytes of the row. `matrices` has those of all rows of `right`, rounded
+/// up to four. `out` points to `column` in the first row of the product. The tile is valid for
+/// reads and writes there and in all 2 `PAIRS` rows, one less unless `last_is_whole`, which are
+/// `stride` bytes apart.
 #[expect(clippy::too_many_lines, reason = "one loop and its prologue, which share all registers")]
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
@@ -273,8 +274,8 @@ const SPREAD: [[u8; 64]; 2] = {
     index
 };
 
-/// Places of the matrices' bytes. Byte 7 - l of matrix p, for output bit l, is from map l mod 4;
-/// from row 2 p of `left` for l < 4, else from row 2 p + 1.
+/// Places of the matrices' bytes. Byte 7 - l of matrix p is for output bit l. It comes from map l
+/// mod 4, and from row 2 p of `left` for l < 4, else from row 2 p + 1.
 const COLLECT: [u8; 64] = {
     let mut index = [0; 64];
     let mut at = 0;

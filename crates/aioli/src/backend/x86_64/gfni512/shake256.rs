@@ -1,8 +1,8 @@
 //! SHAKE256 of up to four streams at once with AVX-512VL.
 //!
-//! **Idea.** Word i of all four states is one register of 32 bytes. All 25 fit the 32 registers,
-//! and a rotation or any function of three operands is one instruction, so a permutation of four
-//! states costs as much as one of a single state.
+//! **Idea.** Word i of all four states is one register of 32 bytes. All 25 fit the 32 registers. A
+//! rotation or any function of three operands is one instruction. So a permutation of four states
+//! costs as much as one of a single state.
 //!
 //! **Wanted.** A round consists of `vprolq` and `vpternlogq` alone, with nothing in memory but the
 //! round constant. The source has shifts, ANDs and XORs, which the compiler fuses; instrumented

@@ -8,7 +8,7 @@
 //! multiplies all of g. Dividing by the pivot takes a selection from sixteen other matrices.
 //!
 //! **Constant time.** The pivot's row is secret. It is found by `tzcnt` of a test mask and goes
-//! only into permute indices and shift counts, which are registers; no address and no branch
+//! only into permute indices and shift counts, which are registers. No address and no branch
 //! depends on it. A column without a pivot has position `64 REGISTERS`, no byte of its one-hot mask
 //! set, and g = 0.
 //!
