@@ -64,15 +64,8 @@ fn product<const PAIRS: usize, const REGISTERS: usize>(
         }
         if column < right.row_bytes() {
             let out = out.as_mut_ptr().add(column);
-            tile::<PAIRS, 1, true>(
-                matrices,
-                right,
-                column,
-                lowest_bits(right.row_bytes() - column),
-                last_is_whole,
-                out,
-                stride,
-            );
+            let edge = lowest_bits(right.row_bytes() - column);
+            tile::<PAIRS, 1, true>(matrices, right, column, edge, last_is_whole, out, stride);
         }
     }
     wipe(matrices.as_flattened_mut());
