@@ -24,9 +24,9 @@
 //! indices of `tbl` and into compares, which are registers. No address and no branch depends on it.
 //! A column without a pivot has place 255, out of range of every `tbl`, which gives zero; so g = 0.
 //!
-//! **Cost.** With the SHA-3 extension a later pair of columns and two pivots take about 26 + 4
-//! `REGISTERS` instructions, for `REGISTERS` registers a pair. Nine registers take 68, as they
-//! leave none for constants. From seven on the loop is assembly (`columns`).
+//! **Cost.** A pair has `REGISTERS` registers. With the SHA-3 extension a later pair of columns and
+//! two pivots take about 26 + 4 `REGISTERS` instructions. Nine registers take 68, as they leave
+//! none for constants. From seven on the loop is assembly (`columns`).
 
 mod columns;
 

@@ -140,8 +140,8 @@ const fn double(byte: u8) -> u8 {
 /// For each byte, with substitution s, the column (2 s, s, s, 3 s).
 static TABLE: [u32; 256] = {
     let mut table = [0; 256];
-    // p runs through the powers of 3, which are all bytes but zero, and q through those of 1/3: q =
-    // 1/p.
+    // p runs through the powers of 3, which are all bytes but zero, and q = 1/p through those of
+    // 1/3.
     let mut p = 1u8;
     let mut q = 1u8;
     let mut i = 0;

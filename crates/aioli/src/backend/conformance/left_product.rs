@@ -1,8 +1,8 @@
 //! The left product against its definition.
 //!
-//! **Proved and sampled: the left product.** The product is bilinear in `left` and `right`. If a
-//! kernel is bilinear too, its difference from the right answer is a bilinear map. That is zero if
-//! it is zero on all pairs of a single-bit `left` and a single-bit `right`.
+//! **Proved and sampled.** The product is bilinear in `left` and `right`. If a kernel is bilinear
+//! too, its difference from the right answer is a bilinear map. Such a map is zero if it is zero on
+//! all pairs of a single-bit `left` and a single-bit `right`.
 //!
 //! - *Proved* but for bilinearity: the shapes in [`PROVED`]. They have rows shorter and longer than
 //!   any kernel's tile, diagonals through its middle, odd counts, and one and the most rows of

@@ -30,8 +30,8 @@ pub(super) fn in_chunks(
 /// `ROW_MAPS[l]` is the bit matrix, as `gf2p8affineqb` takes it, that maps an element g in each
 /// nibble to B(l, g).
 ///
-/// B(l, g) is row l of the matrix of multiplication by g: its bit j is the coefficient of α^l in g
-/// α^j.
+/// B(l, g) is row l of the matrix of multiplication by g: its bit j is the coefficient of α^l in
+/// g α^j.
 pub(super) const ROW_MAPS: [u64; 4] = {
     let mut maps = [0; 4];
     let mut l = 0;

@@ -87,8 +87,8 @@ impl Tile<'_> {
     /// affine products and two XORs: 256 multiply-accumulates. Six instructions interleave the two
     /// rows of `right`.
     ///
-    /// **Wanted.** The loop has `vgf2p8affineqb ymm`, `vpxor ymm` and no accumulator in memory. 2
-    /// `PAIRS` accumulators, two operands, a matrix and a product make 16 registers at `PAIRS` = 6.
+    /// **Wanted.** The loop has `vgf2p8affineqb ymm`, `vpxor ymm` and no accumulator in memory. Two
+    /// operands, a matrix, a product and 2 `PAIRS` accumulators make 16 registers at `PAIRS` = 6.
     #[inline(never)]
     #[target_feature(enable = "avx2,gfni")]
     fn add_product<const PAIRS: usize>(&self, matrices: &[u64], left_rows: usize, out: &mut [u8], stride: usize) {

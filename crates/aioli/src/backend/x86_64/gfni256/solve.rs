@@ -1,5 +1,5 @@
 //! Solving with GFNI on registers of 32 bytes: the elimination by columns of
-//! [`portable::solve`](crate::backend::portable::solve), in blocks of eight columns.
+//! [`portable::solve`], in blocks of eight columns.
 //!
 //! **Idea.** The columns of a block are eliminated among themselves, one element a byte, mapped
 //! into the subfield of GF(256) that is GF(16). There `vgf2p8mulb` multiplies and
@@ -25,12 +25,11 @@
 //!
 //! **Constant time.** The row of a pivot is secret. It is found by `tzcnt` of compare masks and
 //! goes only into shuffle indices, which are registers. No address and no branch depends on it. A
-//! column without a pivot has a position beyond all rows, so every lookup of it gives zero, and g =
-//! 0.
+//! column without a pivot has g = 0: its position is beyond all rows, so every lookup gives zero.
 //!
 //! **Cost.** A pair has `REGISTERS` registers. Eight pivots and two columns to the right of their
-//! block take 30 + 12 `REGISTERS` instructions, a pivot and another column of its block 6
-//! `REGISTERS`. The latency of each pivot is up to 60 cycles.
+//! block take 30 + 12 `REGISTERS` instructions. A pivot and another column of its block take
+//! 6 `REGISTERS`. The latency of each pivot is up to 60 cycles.
 
 #![allow(clippy::needless_range_loop, reason = "registers are named by their indices, and bounds are constants")]
 
