@@ -166,8 +166,8 @@ delegate! {
 
 /// Marks the whole of a left product as secret if `left` or `right` has a mark.
 ///
-/// A byte of a matrix of `vgf2p8affineqb` goes into all eight bytes of a word of the result, but
-/// MemorySanitizer carries its mark only to one of them.
+/// A byte of a matrix of `vgf2p8affineqb` goes into all eight bytes of a word of the result.
+/// MemorySanitizer carries its mark only to the byte in the same place.
 #[cfg(aioli_ct = "msan")]
 fn spread_marks(left: Coefficients<'_>, right: Operand<'_>, out: &[u8], stride: usize) {
     use super::taint::{poison, poisoned};

@@ -9,8 +9,8 @@
 //! in the table. A byte of `right` costs one look-up for up to 32 rows of `left`, and two rows of
 //! it one table for every `SPAN` bytes.
 //!
-//! A look-up takes 1.75 accesses to memory: the entry, half of a load that brings the indices of
-//! two columns, and an eighth of loading and of storing the sum. The sum stays in a register for
+//! A look-up takes 1.75 accesses to memory: the entry, half of a load for the indices of two
+//! columns, and an eighth of loading and of storing the sum. The sum stays in a register for
 //! [`GROUP`] tables. Vector instructions make the indices, for so few columns that these are still
 //! in L1 when they are used.
 

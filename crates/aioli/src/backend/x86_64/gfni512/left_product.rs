@@ -129,7 +129,7 @@ unsafe fn tile<const PAIRS: usize, const REGISTERS: usize, const EDGE: bool>(
                     }
                 }
                 for w in 0..REGISTERS {
-                    // SAFETY: each of these rows begins at or left of the tile, and reaches to the
+                    // SAFETY: each of these rows begins at or left of the tile. It reaches to the
                     // end of the tile, or of `edge`, by the contract of this function.
                     unsafe {
                         let at = at[n].wrapping_add(64 * w);
