@@ -3,7 +3,7 @@
 //! Everything is a product from the left (`docs/one-pass.md`): with Q = P2 + (O^T P1)', where ' transposes a matrix
 //! of m-vectors, P3 = Upper(O^T Q), because Upper(X) = Upper(X^T).
 
-use super::public_map::{PublicMap, strips};
+use super::public_map::PublicMap;
 use super::transpose::add_transposed;
 use crate::backend::Backend;
 use crate::ct;
@@ -49,12 +49,13 @@ pub(crate) fn keygen<P: ParameterSet, B: Backend>(
     let mut p = PublicMap::<P>::from_seed(b, seed_pk, window);
 
     // Step 3: P3 = Upper(O^T Q), Q = P2 + (O^T P1)'.
-    for strip in strips(P::V, width) {
+    for first in (0..P::V).step_by(width) {
+        let strip = first..P::V.min(first + width);
         let p1_row_bytes = strip.len() * P::M_BYTES;
         let q_row_bytes = P::O * P::M_BYTES;
         let q = &mut q[..strip.len() * q_row_bytes];
         let oil_p1 = &mut oil_p1[..P::O * p1_row_bytes];
-        if strip.start > 0 {
+        if first > 0 {
             oil_p1.fill(0);
         }
         p.copy_p2(b, strip.clone(), q);

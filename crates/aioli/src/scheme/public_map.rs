@@ -114,11 +114,6 @@ impl<'a, P: ParameterSet> PublicMap<'a, P> {
     }
 }
 
-/// The ranges of at most `width` numbers that `0..end` consists of, in order.
-pub(crate) fn strips(end: usize, width: usize) -> impl Iterator<Item = Range<usize>> {
-    (0..end).step_by(width).map(move |first| first..end.min(first + width))
-}
-
 /// Expands P1 and then P2 from seed_pk (docs/mayo.md, Key generation, step 2).
 pub(crate) fn expand_p<B: Backend>(b: B, seed: &[u8; PUBLIC_SEED_BYTES], p: &mut [u8]) {
     b.aes128_ctr(seed, &[0; 16], 0, p);

@@ -5,7 +5,7 @@
 //! O^T together gives both V P1 and O^T P1.
 
 use super::keygen::{seeds_bytes, split_seeds};
-use super::public_map::{PublicMap, strips};
+use super::public_map::PublicMap;
 use super::target::{hash_bytes, lambda_bytes, t_columns, target};
 use super::transpose::{add_transposed, transpose};
 use super::whip;
@@ -251,7 +251,8 @@ impl<'a, P: ParameterSet, B: Backend> Signing<'a, P, B> {
     fn multiply(&mut self) {
         let b = self.b;
         let columns = t_columns::<P>();
-        for strip in strips(P::V, self.width) {
+        for first in (0..P::V).step_by(self.width) {
+            let strip = first..P::V.min(first + self.width);
             self.multiply_by_p1(strip.clone());
             let SignBuffers { left_p1, t_matrix, products, m_matrices, lambda, vo, .. } = &mut self.buffers;
             let row_bytes = strip.len() * P::M_BYTES;
