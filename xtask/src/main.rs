@@ -6,6 +6,7 @@ mod gpu;
 mod neon;
 mod rules;
 mod steps;
+mod structure;
 
 use clap::{Parser, Subcommand};
 use constant_time::{Checker, Subject};
@@ -31,6 +32,8 @@ enum Task {
     Fmt,
     /// The rules that no compiler knows: unsafe code only at the edges, sizes of files, words that do not belong.
     Rules,
+    /// Imports point downwards: holds every crate against the floors in ARCHITECTURE.md.
+    Structure,
     /// Clippy, warnings denied.
     Clippy,
     /// Documentation, warnings denied.
@@ -70,6 +73,7 @@ fn main() {
         Task::Ci { skip_tests } => ci(skip_tests),
         Task::Fmt => steps::fmt(),
         Task::Rules => rules::check(),
+        Task::Structure => structure::check(),
         Task::Clippy => steps::clippy(),
         Task::Docs => steps::docs(),
         Task::Test => steps::test(),
