@@ -23,36 +23,40 @@ pub(crate) fn check() -> Outcome {
     crate::rules::report(&breaches(&floors, &crates))
 }
 
-fn breaches(floors: &str, crates: &Crates) -> Vec<String> {
-    let blocks = floors.split("```floors\n").skip(1).filter_map(|rest| rest.split("\n```").next()?.split_once('\n'));
+fn breaches(text: &str, crates: &Crates) -> Vec<String> {
+    let blocks = text.split("```floors\n").skip(1).filter_map(|rest| rest.split("\n```").next()?.split_once('\n'));
     let blocks: HashMap<&str, &str> = blocks.collect();
     let mut found = Vec::new();
     for (src, files) in crates.iter().filter(|(_, files)| files.len() > 1) {
-        let lines = blocks.get(&**src).into_iter().flat_map(|block| block.lines()).zip(1..);
-        let floors = lines.flat_map(|(line, floor)| line.split_whitespace().map(move |module| (module, floor)));
-        let floors: HashMap<&str, usize> = floors.collect();
-        let floor = |mut module: &str| {
-            // The module, or its nearest parent that is listed.
-            while !floors.contains_key(module) {
-                module = module.rsplit_once('/')?.0;
+        // For a listed module: its floor, counted from the top, and the circle that it belongs to, or itself.
+        let mut floors: HashMap<&str, (usize, &str)> = HashMap::new();
+        for (line, floor) in blocks.get(&**src).into_iter().flat_map(|block| block.lines()).zip(1..) {
+            let mut circle = None;
+            for word in line.split_whitespace() {
+                let name = word.trim_matches(['(', ')']);
+                circle = if word.starts_with('(') { Some(name) } else { circle };
+                floors.insert(name, (floor, circle.unwrap_or(name)));
+                circle = circle.filter(|_| !word.ends_with(')'));
             }
-            Some((module.to_owned(), floors[module]))
+        }
+        let place = |module: &str| {
+            let parents = module.match_indices('/').map(|(end, _)| &module[..end]);
+            parents.chain([module]).filter_map(|name| floors.get(name)).next_back().copied()
         };
         let modules: Vec<&str> = files.iter().map(|(file, _)| file.trim_end_matches(".rs")).collect();
-        let unlisted = modules.iter().filter(|module| floor(module).is_none());
+        let unlisted = modules.iter().filter(|module| place(module).is_none());
         found.extend(unlisted.map(|module| format!("{src}/{module}.rs: no floor lists {module}")));
         let absent = floors.keys().filter(|module| !modules.contains(module));
         found.extend(absent.map(|module| format!("{src}: the floors list {module}, which is not there")));
         let arrows = arrows(files, &modules);
         for (from, line, to) in &arrows {
-            if let (Some((unit, above)), Some((imported, below))) = (floor(from), floor(to))
+            if let (Some((above, unit)), Some((below, imported))) = (place(from), place(to))
                 && unit != imported
                 && below <= above
             {
                 let circle = if leads(&arrows, to, from) { ", which closes a circle" } else { "" };
-                found.push(format!(
-                    "{src}/{from}.rs:{line}: {from} (floor {above}) imports {to} (floor {below}){circle}"
-                ));
+                let arrow = format!("{from} (floor {above}) imports {to} (floor {below}){circle}");
+                found.push(format!("{src}/{from}.rs:{line}: {arrow}"));
             }
         }
     }
@@ -74,28 +78,36 @@ fn leads(arrows: &[(String, usize, String)], from: &str, to: &str) -> bool {
 fn arrows(files: &[(String, String)], modules: &[&str]) -> Vec<(String, usize, String)> {
     let root = if modules.contains(&"lib") { "lib" } else { "main" };
     let mut uses = Vec::new();
-    // For a module and a name in it: the path that the name is imported from.
+    // The names that a module imports, and macros as names of the root: the path of each.
     let mut imports: HashMap<(String, String), Names> = HashMap::new();
     for (module, (_, text)) in modules.iter().zip(files) {
         let here: Names = module.split('/').filter(|name| *name != root).map(String::from).collect();
-        let (tokens, mut open, mut inline) = (tokens(text), 0, Vec::new());
+        let tokens = tokens(text);
+        let mut open = 0;
+        let mut inline = Vec::new();
+        let mut file = None;
         for at in 0..tokens.len() {
             let token = |offset: isize| tokens.get(at.wrapping_add_signed(offset)).map_or("", |token| token.1);
-            open += isize::from(token(0) == "{") - isize::from(token(0) == "}");
-            inline.retain(|outer| open >= *outer);
             match token(0) {
-                "mod" if token(2) == "{" => inline.push(open + 1),
-                // A macro is a name of the root.
+                "{" => open += 1,
+                "}" => open -= 1,
                 "macro_rules" => drop(imports.insert((root.into(), token(2).into()), here.clone())),
+                // `#[path = "file.rs"] mod name;`
+                "path" if token(1) == "=" => file = Some([&here[..], &[token(3).into()]].concat()),
+                "mod" if token(2) == ";" => {
+                    imports.extend(file.take().map(|file| ((module.to_string(), token(1).to_owned()), file)));
+                }
                 _ => {}
+            }
+            inline.retain(|outer| open >= *outer);
+            if token(0) == "{" && token(-2) == "mod" {
+                inline.push(open);
             }
             let is_child = || modules.contains(&&*[&here[..], &[token(0).into()]].concat().join("/"));
             if token(1) != "::" || token(-1) == "::" || !(PREFIXES.contains(&token(0)) || is_child()) {
                 continue;
             }
-            let mut paths = Vec::new();
-            tree(&tokens, &mut at.clone(), &[], &mut paths);
-            for (path, name) in paths {
+            for (path, name) in tree(&tokens[at..]) {
                 let mut whole = if path[0] == "crate" { Names::new() } else { here.clone() };
                 let supers = path.iter().filter(|segment| *segment == "super").count();
                 whole.truncate(whole.len().saturating_sub(supers.saturating_sub(inline.len())));
@@ -107,65 +119,56 @@ fn arrows(files: &[(String, String)], modules: &[&str]) -> Vec<(String, usize, S
             }
         }
     }
-    let mut arrows: Vec<_> = uses
-        .into_iter()
-        .map(|(from, line, path)| (from, line, resolve(path, root, modules, &imports)))
-        .filter(|(from, _, to)| from != to)
-        .collect();
+    let arrows = uses.into_iter().map(|(from, line, path)| (from, line, resolve(&path, root, modules, &imports)));
+    let mut arrows: Vec<_> = arrows.filter(|(from, _, to)| from != to).collect();
     arrows.dedup_by(|a, b| (&a.0, &a.2) == (&b.0, &b.2));
     arrows
 }
 
-/// The module of the crate in which a path ends. Names that a module imports are looked for where it has them from.
-fn resolve(path: Names, root: &str, modules: &[&str], imports: &HashMap<(String, String), Names>) -> String {
-    let mut module = Names::new();
-    for (i, segment) in path.iter().enumerate() {
-        module.push(segment.clone());
-        if !modules.contains(&&*module.join("/")) {
-            module.pop();
-            let here = if module.is_empty() { root.to_owned() } else { module.join("/") };
-            return match imports.get(&(here.clone(), segment.clone())) {
-                Some(from) if !path.starts_with(from) => {
-                    resolve([from, &path[i + 1..]].concat(), root, modules, imports)
-                }
-                _ => here,
-            };
-        }
+/// The module in which a path ends. A name that a module imports belongs to the module that it is imported from.
+fn resolve(path: &[String], root: &str, modules: &[&str], imports: &HashMap<(String, String), Names>) -> String {
+    let inside = |length: usize| length == 0 || modules.contains(&&*path[..length].join("/"));
+    let length = (1..=path.len()).find(|&length| !inside(length)).unwrap_or(path.len() + 1) - 1;
+    let module = if length == 0 { root.to_owned() } else { path[..length].join("/") };
+    match path.get(length).and_then(|name| imports.get(&(module.clone(), name.clone()))) {
+        Some(from) if !path.starts_with(from) => resolve(&[from, &path[length + 1..]].concat(), root, modules, imports),
+        _ => module,
     }
-    if module.is_empty() { root.to_owned() } else { module.join("/") }
 }
 
 /// The paths of a tree such as `crate::{a::B, c as d}`, each with the name that it binds.
-fn tree(tokens: &[(usize, &str)], at: &mut usize, before: &[String], found: &mut Vec<(Names, String)>) {
-    let mut path = before.to_vec();
-    let next = |at: usize| tokens.get(at).map_or("", |token| token.1);
-    if next(*at) == "{" {
-        while next(*at) != "}" && *at < tokens.len() {
-            *at += 1;
-            tree(tokens, at, before, found);
+fn tree(tokens: &[(usize, &str)]) -> Vec<(Names, String)> {
+    let mut found = Vec::new();
+    let mut outer: Vec<Names> = Vec::new();
+    let mut path = Names::new();
+    let mut renamed = None;
+    let mut before = "::";
+    for &(_, token) in tokens.iter().chain([&(0, ";")]) {
+        match (before, token) {
+            ("::", "{") => outer.push(path.clone()),
+            ("as", name) => renamed = Some(name.to_owned()),
+            ("::" | "{" | ",", name) if name.starts_with(|c: char| c.is_alphabetic() || "_*".contains(c)) => {
+                path.push(name.to_owned());
+            }
+            (_, "::" | "as") => {}
+            _ => {
+                if path.len() > outer.last().map_or(0, Vec::len) {
+                    let name = path.iter().rfind(|segment| *segment != "self").cloned().unwrap_or_default();
+                    found.push((path, renamed.take().unwrap_or(name)));
+                }
+                path = outer.last().cloned().unwrap_or_default();
+                if token == "}" {
+                    outer.pop();
+                    path = outer.last().cloned().unwrap_or_default();
+                }
+                if outer.is_empty() {
+                    break;
+                }
+            }
         }
-        *at += 1;
-        return;
+        before = token;
     }
-    while next(*at).starts_with(|first: char| first.is_alphanumeric() || first == '_') {
-        path.push(next(*at).to_owned());
-        *at += 1;
-        if next(*at) != "::" {
-            let renamed = next(*at) == "as";
-            let name = if renamed { next(*at + 1).to_owned() } else { path.last().cloned().unwrap_or_default() };
-            *at += if renamed { 2 } else { 0 };
-            found.push((path, name));
-            return;
-        }
-        *at += 1;
-    }
-    if next(*at) == "{" {
-        tree(tokens, at, &path, found);
-    } else if !path.is_empty() {
-        // `*`, or the type arguments of a call.
-        *at += usize::from(next(*at) == "*");
-        found.push((path, "*".into()));
-    }
+    found
 }
 
 /// Words and signs of what is shipped, each with its line: without comments, and without the items for tests.
@@ -220,7 +223,7 @@ mod tests {
             found("\nuse crate::Key;", &[]),
             ["c/src/field.rs:2: field (floor 4) imports keys (floor 2), which closes a circle"]
         );
-        assert_eq!(found("mod m {\n    use super::super::keys;\n}", &[]).len(), 1);
+        assert_eq!(found("mod m {\n    use super::super::Key;\n    use super::Element;\n}", &[]).len(), 1);
         assert_eq!(found("", &[("new.rs", "")]), ["c/src/new.rs: no floor lists new"]);
     }
 }
