@@ -1,4 +1,5 @@
-//! The three checkers of constant time, and the test of the checkers. SOUNDNESS.md says what each of them proves.
+//! The three checkers of constant time, and the test of the checkers. SOUNDNESS.md says what each
+//! of them proves.
 
 use crate::processor;
 use crate::steps::{self, Outcome, answers};
@@ -7,15 +8,18 @@ use std::process::{Command, Stdio};
 /// How secrets are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Checker {
-    /// memcheck follows undefined memory through the machine code. valgrind knows neither GFNI nor AVX-512.
+    /// memcheck follows undefined memory through the machine code. valgrind knows neither GFNI nor
+    /// AVX-512.
     Valgrind,
-    /// MemorySanitizer follows uninitialized memory through the compiler's intermediate code, on any backend.
+    /// MemorySanitizer follows uninitialized memory through the compiler's intermediate code, on
+    /// any backend.
     Msan,
     /// The process single-steps its own machine code, on any backend, for a few secrets.
     Trace,
 }
 
-/// The subject of a check. By default MAYO_2 on all backends that the checker is for, and MAYO_1 on portable.
+/// The subject of a check. By default MAYO_2 on all backends that the checker is for, and MAYO_1 on
+/// portable.
 #[derive(clap::Args, Default)]
 pub(crate) struct Subject {
     /// Checks only this backend.
@@ -33,8 +37,9 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    /// The share of a checker in a run of all checks. MemorySanitizer and the trace check one backend in the short form:
-    /// the one with the widest instructions, which valgrind does not know.
+    /// The share of a checker in a run of all checks. MemorySanitizer and the trace check one
+    /// backend in the short form: the one with the widest instructions, which valgrind does not
+    /// know.
     pub(crate) fn of_ci(checker: Checker, full: bool) -> Self {
         let backend = match checker {
             Checker::Msan | Checker::Trace if !full => checker.backends().last().map(|&backend| backend.to_owned()),
@@ -77,10 +82,11 @@ pub(crate) fn run(checker: Checker, subject: &Subject) -> Outcome {
     if leaks.is_empty() { Outcome::Passed } else { Outcome::Failed(format!("leaks in {}", leaks.join(", "))) }
 }
 
-/// Demands that every checker that this machine can run catches every plant and passes the control. The short form runs
-/// on the backends of [`Subject::of_ci`] alone.
+/// Demands that every checker that this machine can run catches every plant and passes the control.
+/// The short form runs on the backends of [`Subject::of_ci`] alone.
 pub(crate) fn selftest(short: bool) -> Outcome {
-    let (mut wrong, mut missing) = (Vec::new(), Vec::new());
+    let mut wrong = Vec::new();
+    let mut missing = Vec::new();
     for checker in [Checker::Valgrind, Checker::Msan, Checker::Trace] {
         let driver = match checker.build(false) {
             Ok(driver) => driver,
@@ -125,7 +131,8 @@ impl Checker {
     fn backends(self) -> Vec<&'static str> {
         let wanted: &[&str] = match self {
             Self::Valgrind => &["portable", "avx2"],
-            // It knows neither `vptest`, by which the other solvers find the rank, nor `vgf2p8affineinvqb`.
+            // It knows neither `vptest`, by which the other solvers find the rank, nor
+            // `vgf2p8affineinvqb`.
             Self::Msan => &["portable", "gfni512"],
             Self::Trace => &["portable", "avx2", "gfni256", "gfni512"],
         };
@@ -154,7 +161,8 @@ impl Checker {
         cargo.env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN");
         if self == Self::Msan {
             cargo.args([&format!("+{NIGHTLY}"), "-Zbuild-std"]);
-            // It looks at intermediate code, which link-time optimization would make twice as slow to build.
+            // It looks at intermediate code, which link-time optimization would make twice as slow
+            // to build.
             cargo.env("CARGO_PROFILE_RELEASE_LTO", "off").env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "4");
         }
         cargo.args(["build", "-q", "--release", "-p", "ct-driver", "--target-dir", directory]);
@@ -215,7 +223,8 @@ fn nightly_has_sources() -> bool {
     output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).lines().any(|line| line == "rust-src"))
 }
 
-/// The toolchain of MemorySanitizer, which `.ci/run` installs. One LLVM follows other instructions than the next.
+/// The toolchain of MemorySanitizer, which `.ci/run` installs. One LLVM follows other instructions
+/// than the next.
 const NIGHTLY: &str = "nightly-2026-05-20";
 /// The sets by name.
 const SETS: [&str; 8] =

@@ -1,4 +1,5 @@
-//! The kernels for GPUs, compiled by NVIDIA's compiler without a GPU; and their tests, which run them on the CPU.
+//! The kernels for GPUs, compiled by NVIDIA's compiler without a GPU; and their tests, which run
+//! them on the CPU.
 
 use crate::steps::{Outcome, run};
 use crate::tools::{install, succeeds};
@@ -15,8 +16,8 @@ pub(crate) enum Extent {
     Short,
 }
 
-/// Compiles the kernels for each architecture, holds registers and spills against their bounds, and runs the tests of the
-/// crate with NVIDIA's run-time compiler at hand.
+/// Compiles the kernels for each architecture, holds registers and spills against their bounds, and
+/// runs the tests of the crate with NVIDIA's run-time compiler at hand.
 pub(crate) fn check(extent: Extent) -> Outcome {
     let toolkit = match toolkit() {
         Ok(toolkit) => toolkit,
@@ -58,8 +59,8 @@ fn toolkit() -> Result<PathBuf, String> {
     toolkit.ok_or_else(|| format!("no nvcc under {}", folder.display()))
 }
 
-/// Compiles the sets for all architectures, two at a time. Prints the registers and spills of each kernel, and returns how
-/// many are beyond their bounds.
+/// Compiles the sets for all architectures, two at a time. Prints the registers and spills of each
+/// kernel, and returns how many are beyond their bounds.
 fn compile_all(toolkit: &Path, extent: Extent) -> Result<usize, String> {
     let mut files = Vec::new();
     for (architecture, shared) in ARCHITECTURES {
@@ -138,7 +139,8 @@ fn kernels(text: &str) -> Vec<Kernel> {
         let before = line.split(after).next()?;
         before.rsplit(' ').find(|word| !word.is_empty())?.parse::<u32>().ok()
     };
-    let (mut kernels, mut spilled) = (Vec::new(), 0);
+    let mut kernels = Vec::new();
+    let mut spilled = 0;
     let mut name = String::new();
     for line in text.lines() {
         if let Some((_, rest)) = line.split_once("Compiling entry function '") {
@@ -172,8 +174,8 @@ const EMULATED_IN_FULL: [&str; 6] =
 const KERNELS: usize = 9;
 /// The registers that a multiprocessor has for each thread, with blocks of 512 threads.
 const MAX_REGISTERS: u32 = 128;
-/// Bytes stored and loaded, by instructions: a few addresses set aside at the beginning of a kernel for its end. Sums that
-/// do not fit into registers exceed it at once.
+/// Bytes stored and loaded, by instructions: a few addresses set aside at the beginning of a kernel
+/// for its end. Sums that do not fit into registers exceed it at once.
 const MAX_SPILLED: u32 = 64;
 
 #[cfg(test)]

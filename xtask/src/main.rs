@@ -1,4 +1,5 @@
-//! The checks of this repository, each a command of its own. `cargo xtask ci` runs all of them in order.
+//! The checks of this repository, each a command of its own. `cargo xtask ci` runs all of them in
+//! order.
 
 mod constant_time;
 mod firmware;
@@ -23,12 +24,13 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Runs everything below, in order, and prints a summary. With CI=true in the environment, a check that cannot run
-    /// because a tool is missing has failed.
+    /// Runs everything below, in order, and prints a summary. With CI=true in the environment, a
+    /// check that cannot run because a tool is missing has failed.
     ///
-    /// Some checks run in a short form, unless --full is given: firmware and neon with fewer sets, and neon without the
-    /// official known answers; gpu compiles two sets and emulates three; each constant-time checker runs only on the
-    /// backends that no other checker sees. Each of these commands, run by itself, does everything.
+    /// Some checks run in a short form, unless --full is given: firmware and neon with fewer sets,
+    /// and neon without the official known answers; gpu compiles two sets and emulates three; each
+    /// constant-time checker runs only on the backends that no other checker sees. Each of these
+    /// commands, run by itself, does everything.
     Ci {
         /// Runs every check in its full form.
         #[arg(long)]
@@ -36,14 +38,15 @@ enum Task {
     },
     /// Checks the formatting.
     Fmt,
-    /// Checks what no compiler knows: unsafe code only at the edges, lengths of files, names of records, unfinished work.
+    /// Checks what no compiler knows: unsafe code only at the edges, lengths of files, names of
+    /// records, unfinished work.
     Rules,
     /// Checks that imports point downwards, by the floors in ARCHITECTURE.md.
     Structure,
     /// Checks the spelling.
     Typos,
-    /// Checks licences, sources and duplicates of dependencies. Checks advisories if AIOLI_ADVISORY_DB names a clone of
-    /// RustSec's database.
+    /// Checks licences, sources and duplicates of dependencies. Checks advisories if
+    /// AIOLI_ADVISORY_DB names a clone of RustSec's database.
     Deny,
     /// Runs clippy on the workspace, warnings denied.
     Clippy,
@@ -59,23 +62,28 @@ enum Task {
     Kat,
     /// Runs the tests of the laboratory and of these checks.
     Lab,
-    /// Runs keygen, sign and verify on an emulated Cortex-M4 and prints their costs. Needs qemu-system-arm.
+    /// Runs keygen, sign and verify on an emulated Cortex-M4 and prints their costs. Needs
+    /// qemu-system-arm.
     Firmware(firmware::Options),
-    /// Opens the report of a committed record in Chromium: sections, charts, keyboard, phone. Needs npm and Chromium.
+    /// Opens the report of a committed record in Chromium: sections, charts, keyboard, phone. Needs
+    /// npm and Chromium.
     Page,
     /// Builds the library for a microcontroller without an allocator, and for WebAssembly.
     Cross,
-    /// Tests the backend for 64-bit Arm under QEMU, and counts the instructions that its operations execute.
+    /// Tests the backend for 64-bit Arm under QEMU, and counts the instructions that its operations
+    /// execute.
     Neon(neon::Options),
-    /// Compiles the kernels for GPUs by NVIDIA's compiler, holds registers and spills against bounds, and runs the
-    /// kernels on the CPU.
+    /// Compiles the kernels for GPUs by NVIDIA's compiler, holds registers and spills against
+    /// bounds, and runs the kernels on the CPU.
     Gpu,
-    /// Follows marked secrets through keygen, expansion and signing by memcheck, on portable and avx2.
+    /// Follows marked secrets through keygen, expansion and signing by memcheck, on portable and
+    /// avx2.
     CtValgrind(Subject),
-    /// Follows them by MemorySanitizer, on portable and gfni512. Needs a nightly toolchain with rust-src, which it names
-    /// if it is missing.
+    /// Follows them by MemorySanitizer, on portable and gfni512. Needs a nightly toolchain with
+    /// rust-src, which it names if it is missing.
     CtMsan(Subject),
-    /// Single-steps the release binary with several secrets and compares instructions and addresses.
+    /// Single-steps the release binary with several secrets and compares instructions and
+    /// addresses.
     CtTrace(Subject),
     /// Plants leaks, and demands that each checker catches them and passes the control.
     CtSelftest {

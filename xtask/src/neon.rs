@@ -1,10 +1,12 @@
-//! The backend `neon` under QEMU: the library's tests, and the number of instructions that each operation executes.
+//! The backend `neon` under QEMU: the library's tests, and the number of instructions that each
+//! operation executes.
 //!
-//! QEMU's user mode says nothing about time, so no cycles are claimed of this backend. It says exactly which blocks of
-//! instructions were executed: with `-d in_asm,exec,nochain` the log contains every block as it is translated, and a line
-//! each time that a block runs. The counts are sums over those lines, between the marks of `count-driver`. They are the
-//! same in every run, but for less than 0.1 %, since the C library copies differently by the alignment of the stack.
-//! The order of the lines must not depend on the secret key, which is checked for two keys.
+//! QEMU's user mode says nothing about time, so no cycles are claimed of this backend. It says
+//! exactly which blocks of instructions were executed: with `-d in_asm,exec,nochain` the log
+//! contains every block as it is translated, and a line each time that a block runs. The counts are
+//! sums over those lines, between the marks of `count-driver`. They are the same in every run, but
+//! for less than 0.1 %, since the C library copies differently by the alignment of the stack. The
+//! order of the lines must not depend on the secret key, which is checked for two keys.
 
 use crate::steps::{self, Outcome, answers};
 use serde_json::{Value, json};
@@ -25,7 +27,8 @@ pub(crate) struct Options {
     /// Leaves the official known answers out of the tests.
     #[arg(long)]
     skip_answers: bool,
-    /// Counts instructions on this processor, by QEMU's name. A cortex-a72 has AES, but no SHA-3 extension.
+    /// Counts instructions on this processor, by QEMU's name. A cortex-a72 has AES, but no SHA-3
+    /// extension.
     #[arg(long, default_value = EVERY_EXTENSION)]
     cpu: String,
     /// Writes the counts to a file.
@@ -40,7 +43,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// A set of each round, with the shape of `m` that differs most, and the tests without the official known answers.
+    /// A set of each round, with the shape of `m` that differs most, and the tests without the
+    /// official known answers.
     pub(crate) fn in_short() -> Self {
         Self { set: ["mayo2", "mayo1-round2"].map(String::from).into(), skip_answers: true, ..Self::default() }
     }
@@ -76,8 +80,9 @@ fn cargo() -> Command {
     cargo
 }
 
-/// Runs clippy, and the library's tests on both backends of this target. Leaves out tests that are slow under emulation and
-/// do the same on any processor. They are built quickly, as every build must give the known answers.
+/// Runs clippy, and the library's tests on both backends of this target. Leaves out tests that are
+/// slow under emulation and do the same on any processor. They are built quickly, as every build
+/// must give the known answers.
 fn tests(skip_answers: bool) -> Outcome {
     let mut clippy = cargo();
     clippy.args(["clippy", "-q", "-p", "aioli", "--target", TARGET, "--target-dir", "target/neon"]);
@@ -94,7 +99,8 @@ fn tests(skip_answers: bool) -> Outcome {
     steps::run(test.args(skipped.iter().flat_map(|name| ["--skip", name])))
 }
 
-/// Counts, prints the table, and compares `sign` with [`MOST_INSTRUCTIONS`] and `sign_expanded` with [`LEAST_FACTOR`].
+/// Counts, prints the table, and compares `sign` with [`MOST_INSTRUCTIONS`] and `sign_expanded`
+/// with [`LEAST_FACTOR`].
 fn counts(options: &Options) -> Outcome {
     let mut build = cargo();
     build.args(["build", "-q", "--release", "-p", "count-driver", "--target", TARGET]);
@@ -140,7 +146,8 @@ fn count_set(cpu: &str, set: &str) -> Result<[Traces; 3], String> {
     Ok([portable?, neon?, other_key?])
 }
 
-/// Prints the counts of a set. Returns the bounds that they miss, and the operations that depend on the key.
+/// Prints the counts of a set. Returns the bounds that they miss, and the operations that depend on
+/// the key.
 fn faults(options: &Options, (set, most): (&str, u64), [portable, neon, other_key]: [&Traces; 3]) -> Vec<String> {
     let mut wrong = Vec::new();
     for ((operation, trace), (_, other)) in neon.iter().zip(other_key) {
@@ -317,8 +324,9 @@ const QEMU: &str = "qemu-aarch64-static";
 const LINKER: &str = "aarch64-linux-gnu-gcc";
 const LIBRARIES: &str = "/usr/aarch64-linux-gnu";
 const TARGET: &str = "aarch64-unknown-linux-gnu";
-/// Tests of code that is the same on every backend, in hundreds of operations or on a very long message. And the known
-/// answers of the portable backend, which has given them on another processor.
+/// Tests of code that is the same on every backend, in hundreds of operations or on a very long
+/// message. And the known answers of the portable backend, which has given them on another
+/// processor.
 const TOO_SLOW: [&str; 5] = [
     "every_set_reproduces_its_official_file_on_the_portable_backend",
     "malformed::a_flipped_bit_of_a_public_key_is_noticed",
@@ -332,16 +340,18 @@ const ANSWERS: &str = "every_set_reproduces_its_official_file_on_every_other_bac
 const LEAK: &str = "planted leak";
 const BACKENDS: [&str; 2] = ["portable", "neon"];
 
-/// The least factor between the instructions of `portable` and of `neon` for signing with an expanded key. On
-/// [`EVERY_EXTENSION`] it is 4.01 to 4.59. Nearly all of this operation is arithmetic, and most operands are secret. Only
-/// V P1 has a public one, which `portable` multiplies by look-ups in memory.
+/// The least factor between the instructions of `portable` and of `neon` for signing with an
+/// expanded key. On [`EVERY_EXTENSION`] it is 4.01 to 4.59. Nearly all of this operation is
+/// arithmetic, and most operands are secret. Only V P1 has a public one, which `portable`
+/// multiplies by look-ups in memory.
 const LEAST_FACTOR: f64 = 4.0;
 
-/// The most instructions that `neon` may execute to sign with a compact key, for each set: its count on
-/// [`EVERY_EXTENSION`] and half a percent. It is not a factor to `portable`, which would be less than four, for two reasons.
-/// Both backends execute AES instructions for the same 7000 to 53,000 blocks. And P1 and P2 are public, so `portable`
-/// looks up in memory the products of two elements with all rows of the left operand at once. At 24 rows an instruction
-/// does as much work so as `tbl` does.
+/// The most instructions that `neon` may execute to sign with a compact key, for each set: its
+/// count on [`EVERY_EXTENSION`] and half a percent. It is not a factor to `portable`, which would
+/// be less than four, for two reasons. Both backends execute AES instructions for the same 7000 to
+/// 53,000 blocks. And P1 and P2 are public, so `portable` looks up in memory the products of two
+/// elements with all rows of the left operand at once. At 24 rows an instruction does as much work
+/// so as `tbl` does.
 const MOST_INSTRUCTIONS: [(&str, u64); 8] = [
     ("mayo1", 716_000),
     ("mayo2", 492_000),

@@ -8,7 +8,8 @@ pub(crate) fn check() -> Outcome {
     let Some(files) = files() else { return Outcome::Impossible("git ls-files".into()) };
     let mut broken = Vec::new();
     for path in &files {
-        // A file that git lists may have been deleted, and one that is not text has its name checked alone.
+        // A file that git lists may have been deleted, and one that is not text has its name
+        // checked alone.
         if let Ok(bytes) = std::fs::read(path) {
             let text = String::from_utf8(bytes).unwrap_or_default();
             broken.extend(breaches(path, &text).into_iter().map(|breach| format!("{path}: {breach}")));
@@ -63,7 +64,8 @@ fn breaches(path: &str, text: &str) -> Vec<String> {
     found
 }
 
-/// Whether a file or folder in the folder of a machine is named after its date and commit: `2026-11-22-1330660-all`.
+/// Whether a file or folder in the folder of a machine is named after its date and commit:
+/// `2026-11-22-1330660-all`.
 fn is_record(name: &str) -> bool {
     let name = name.strip_suffix(".json").unwrap_or(name);
     let pattern = "dddd-dd-dd-xxxxxxx";
@@ -91,7 +93,8 @@ const UNSAFE_EDGES: &[&str] = &[
 /// The extensions of source files, whose length is limited unless they lie in a folder `vendor`.
 const SOURCES: [&str; 8] = ["rs", "cu", "cuh", "c", "cpp", "h", "s", "js"];
 const MAX_LINES: usize = 500;
-/// Unfinished work, and places outside of the repository. Written in halves, so that this file passes.
+/// Unfinished work, and places outside of the repository. Written in halves, so that this file
+/// passes.
 const WORDS_THAT_DO_NOT_BELONG: [&str; 5] =
     [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X"), concat!("/wo", "rk/"), concat!("../sha", "red")];
 

@@ -33,7 +33,8 @@ pub(crate) fn fmt() -> Outcome {
         .and(|| cargo(&["fmt", "--manifest-path", "firmware/cortex-m4/Cargo.toml", "--check"]))
 }
 
-/// The whole workspace at once, where the library has all of its features. `cargo xtask features` checks the other sets.
+/// The whole workspace at once, where the library has all of its features. `cargo xtask features`
+/// checks the other sets.
 pub(crate) fn clippy() -> Outcome {
     cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
 }
@@ -44,20 +45,22 @@ pub(crate) fn docs() -> Outcome {
     run(&mut command)
 }
 
-/// The README's command. The command `aioli` needs pkcs8 and rayon, so the library is tested with all of its features.
+/// The README's command. The command `aioli` needs pkcs8 and rayon, so the library is tested with
+/// all of its features.
 pub(crate) fn test() -> Outcome {
     let backends = crate::processor::backends().join(",");
     println!("backends that must run here: {backends}");
     run(Command::new("cargo").args(["test", "--release"]).env("AIOLI_REQUIRE_BACKENDS", backends))
 }
 
-/// The known answers of all sets by the command. Building the tests again has built it with the same libraries, where
-/// `cargo run` would build them for other features.
+/// The known answers of all sets by the command. Building the tests again has built it with the
+/// same libraries, where `cargo run` would build them for other features.
 pub(crate) fn kat() -> Outcome {
     cargo(&["test", "--release", "--no-run", "-q"]).and(|| run(Command::new("target/release/aioli").arg("kat")))
 }
 
-/// The tests of the laboratory and of these checks, unoptimized: that saves more in building than it costs in running.
+/// The tests of the laboratory and of these checks, unoptimized: that saves more in building than
+/// it costs in running.
 pub(crate) fn lab() -> Outcome {
     cargo(&["test", "-p", "xtask"]).and(|| cargo(&["test", "-p", "aioli-lab"]))
 }

@@ -1,5 +1,5 @@
-//! Imports point downwards: ARCHITECTURE.md lists the floors of each crate, and a module may import from lower floors only.
-//! A listed module includes its children, unless a child is listed itself.
+//! Imports point downwards: ARCHITECTURE.md lists the floors of each crate, and a module may import
+//! from lower floors only. A listed module includes its children, unless a child is listed itself.
 
 use crate::steps::Outcome;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -28,7 +28,8 @@ fn breaches(text: &str, crates: &Crates) -> Vec<String> {
     let blocks: HashMap<&str, &str> = blocks.collect();
     let mut found = Vec::new();
     for (src, files) in crates.iter().filter(|(_, files)| files.len() > 1) {
-        // For a listed module: its floor, counted from the top, and the circle that it belongs to, or itself.
+        // For a listed module: its floor, counted from the top, and the circle that it belongs to,
+        // or itself.
         let mut floors: HashMap<&str, (usize, &str)> = HashMap::new();
         for (line, floor) in blocks.get(&**src).into_iter().flat_map(|block| block.lines()).zip(1..) {
             let mut circle = None;
@@ -125,7 +126,8 @@ fn arrows(files: &[(String, String)], modules: &[&str]) -> Vec<(String, usize, S
     arrows
 }
 
-/// The module in which a path ends. A name that a module imports belongs to the module that it is imported from.
+/// The module in which a path ends. A name that a module imports belongs to the module that it is
+/// imported from.
 fn resolve(path: &[String], root: &str, modules: &[&str], imports: &HashMap<(String, String), Names>) -> String {
     let inside = |length: usize| length == 0 || modules.contains(&&*path[..length].join("/"));
     let length = (1..=path.len()).find(|&length| !inside(length)).unwrap_or(path.len() + 1) - 1;
@@ -171,7 +173,8 @@ fn tree(tokens: &[(usize, &str)]) -> Vec<(Names, String)> {
     found
 }
 
-/// Words and signs of what is shipped, each with its line: without comments, and without the items for tests.
+/// Words and signs of what is shipped, each with its line: without comments, and without the items
+/// for tests.
 fn tokens(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut skipped: Option<usize> = None;

