@@ -85,14 +85,18 @@ fn arrows(files: &[(String, String)], modules: &[&str]) -> Vec<(String, usize, S
         let here: Names = module.split('/').filter(|name| *name != root).map(String::from).collect();
         let tokens = tokens(text);
         let mut open = 0;
+        let mut inside_macro = false;
         let mut inline = Vec::new();
         let mut file = None;
         for at in 0..tokens.len() {
             let token = |offset: isize| tokens.get(at.wrapping_add_signed(offset)).map_or("", |token| token.1);
             match token(0) {
-                "{" => open += 1,
-                "}" => open -= 1,
-                "macro_rules" => drop(imports.insert((root.into(), token(2).into()), here.clone())),
+                "{" => open += 1_usize,
+                "}" => open = open.saturating_sub(1),
+                "macro_rules" => {
+                    imports.insert((root.into(), token(2).into()), here.clone());
+                    inside_macro = true;
+                }
                 // `#[path = "file.rs"] mod name;`
                 "path" if token(1) == "=" => file = Some([&here[..], &[token(3).into()]].concat()),
                 "mod" if token(2) == ";" => {
@@ -101,11 +105,15 @@ fn arrows(files: &[(String, String)], modules: &[&str]) -> Vec<(String, usize, S
                 _ => {}
             }
             inline.retain(|outer| open >= *outer);
+            // The output of a macro belongs to the module that calls it.
+            inside_macro &= open > inline.len() || token(0) != "}";
             if token(0) == "{" && token(-2) == "mod" {
                 inline.push(open);
             }
             let is_child = || modules.contains(&&*[&here[..], &[token(0).into()]].concat().join("/"));
-            if token(1) != "::" || token(-1) == "::" || !(PREFIXES.contains(&token(0)) || is_child()) {
+            // `pub(in crate::a)` imports nothing.
+            let begins = token(1) == "::" && !["::", "in"].contains(&token(-1)) && !inside_macro;
+            if !begins || !(PREFIXES.contains(&token(0)) || is_child()) {
                 continue;
             }
             for (path, name) in tree(&tokens[at..]) {
@@ -120,7 +128,7 @@ fn arrows(files: &[(String, String)], modules: &[&str]) -> Vec<(String, usize, S
             }
         }
     }
-    let arrows = uses.into_iter().map(|(from, line, path)| (from, line, resolve(&path, root, modules, &imports)));
+    let arrows = uses.into_iter().map(|(from, line, path)| (from, line, resolve(path, root, modules, &imports)));
     let mut arrows: Vec<_> = arrows.filter(|(from, _, to)| from != to).collect();
     arrows.dedup_by(|a, b| (&a.0, &a.2) == (&b.0, &b.2));
     arrows
@@ -128,14 +136,18 @@ fn arrows(files: &[(String, String)], modules: &[&str]) -> Vec<(String, usize, S
 
 /// The module in which a path ends. A name that a module imports belongs to the module that it is
 /// imported from.
-fn resolve(path: &[String], root: &str, modules: &[&str], imports: &HashMap<(String, String), Names>) -> String {
-    let inside = |length: usize| length == 0 || modules.contains(&&*path[..length].join("/"));
-    let length = (1..=path.len()).find(|&length| !inside(length)).unwrap_or(path.len() + 1) - 1;
-    let module = if length == 0 { root.to_owned() } else { path[..length].join("/") };
-    match path.get(length).and_then(|name| imports.get(&(module.clone(), name.clone()))) {
-        Some(from) if !path.starts_with(from) => resolve(&[from, &path[length + 1..]].concat(), root, modules, imports),
-        _ => module,
+fn resolve(mut path: Names, root: &str, modules: &[&str], imports: &HashMap<(String, String), Names>) -> String {
+    // Names that are imported in a circle end the loop after as many steps as there are imports.
+    for _ in 0..=imports.len() {
+        let outside = |length: &usize| !modules.contains(&&*path[..*length].join("/"));
+        let length = (1..=path.len()).find(outside).unwrap_or(path.len() + 1) - 1;
+        let module = if length == 0 { root.to_owned() } else { path[..length].join("/") };
+        match path.get(length).and_then(|name| imports.get(&(module.clone(), name.clone()))) {
+            Some(from) if *from != path[..=length] => path = [from, &path[length + 1..]].concat(),
+            _ => return module,
+        }
     }
+    root.to_owned()
 }
 
 /// The paths of a tree such as `crate::{a::B, c as d}`, each with the name that it binds.
@@ -214,8 +226,11 @@ mod tests {
             let files = [
                 ("lib.rs", "mod field;\npub use keys::Key;\nuse crate::backend::{kernel, Name as N};"),
                 ("keys.rs", "use crate::{N, field::{self, Element}};\nfn f() { crate::backend::kernel::run::<u8>() }"),
-                ("backend.rs", "mod kernel;\n#[cfg(test)]\nmod tests {\n    use crate::keys;\n}\n"),
-                ("backend/kernel.rs", "use super::Name; // crate::keys::Key"),
+                (
+                    "backend.rs",
+                    "mod kernel;\nmacro_rules! m {\n    () => { crate::keys::f() };\n}\n#[cfg(test)]\nmod tests {\n    use crate::keys;\n}\n",
+                ),
+                ("backend/kernel.rs", "use super::Name; // crate::keys::Key\npub(in crate::keys) fn f() {}"),
                 ("field.rs", field),
             ];
             let files = files.iter().chain(more).map(|(file, text)| (file.to_string(), text.to_string()));
