@@ -1,8 +1,7 @@
 //! Rules of the repository that no compiler checks.
 
-use crate::steps::Outcome;
+use crate::steps::{Outcome, files, report};
 use std::path::Path;
-use std::process::Command;
 
 pub(crate) fn check() -> Outcome {
     let Some(files) = files() else { return Outcome::Impossible("git ls-files".into()) };
@@ -16,19 +15,6 @@ pub(crate) fn check() -> Outcome {
         }
     }
     report(&broken)
-}
-
-/// The files of the repository, but for those that git ignores. `None` without git.
-pub(crate) fn files() -> Option<Vec<String>> {
-    let output = Command::new("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]).output().ok()?;
-    let names = || String::from_utf8_lossy(&output.stdout).lines().map(String::from).collect();
-    output.status.success().then(names)
-}
-
-/// Prints breaches, a line each. Passes if there are none.
-pub(crate) fn report(breaches: &[String]) -> Outcome {
-    breaches.iter().for_each(|breach| println!("{breach}"));
-    if breaches.is_empty() { Outcome::Passed } else { Outcome::Failed(format!("{} breaches", breaches.len())) }
 }
 
 fn breaches(path: &str, text: &str) -> Vec<String> {

@@ -81,7 +81,7 @@ pub(crate) fn page() -> Outcome {
 
 /// The record of a whole report that has the last date. Folders are named after date and commit.
 fn latest_report() -> Option<String> {
-    let files = crate::rules::files()?;
+    let files = files()?;
     let records = files.into_iter().filter(|file| file.starts_with("records/") && file.ends_with("/record.json"));
     records.max_by_key(|file| file.split('/').nth(2).map(String::from))
 }
@@ -99,6 +99,19 @@ pub(crate) fn cross() -> Outcome {
     builds.iter().fold(Outcome::Passed, |outcome, options| {
         outcome.and(|| cargo(&[&["build", "--release", "-p", "aioli"], *options].concat()))
     })
+}
+
+/// The files of the repository, but for those that git ignores. `None` without git.
+pub(crate) fn files() -> Option<Vec<String>> {
+    let output = Command::new("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]).output().ok()?;
+    let names = || String::from_utf8_lossy(&output.stdout).lines().map(String::from).collect();
+    output.status.success().then(names)
+}
+
+/// Prints breaches, a line each. Passes if there are none.
+pub(crate) fn report(breaches: &[String]) -> Outcome {
+    breaches.iter().for_each(|breach| println!("{breach}"));
+    if breaches.is_empty() { Outcome::Passed } else { Outcome::Failed(format!("{} breaches", breaches.len())) }
 }
 
 /// Whether the standard library of a target is installed.

@@ -1,7 +1,7 @@
 //! Imports point downwards: ARCHITECTURE.md lists the floors of each crate, and a module may import
 //! from lower floors only. A listed module includes its children, unless a child is listed itself.
 
-use crate::steps::Outcome;
+use crate::steps::{Outcome, files, report};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The path of a crate's `src`, and the names and texts of its files.
@@ -10,7 +10,7 @@ type Names = Vec<String>;
 
 pub(crate) fn check() -> Outcome {
     let read = |path: &str| std::fs::read_to_string(path).ok();
-    let (Some(files), Some(floors)) = (crate::rules::files(), read("ARCHITECTURE.md")) else {
+    let (Some(files), Some(floors)) = (files(), read("ARCHITECTURE.md")) else {
         return Outcome::Impossible("git ls-files, and ARCHITECTURE.md".into());
     };
     let mut crates = Crates::new();
@@ -20,7 +20,7 @@ pub(crate) fn check() -> Outcome {
             crates.entry(format!("{before}/src")).or_default().push((file.into(), text));
         }
     }
-    crate::rules::report(&breaches(&floors, &crates))
+    report(&breaches(&floors, &crates))
 }
 
 fn breaches(text: &str, crates: &Crates) -> Vec<String> {

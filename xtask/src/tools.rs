@@ -57,7 +57,17 @@ pub(crate) fn typos() -> Outcome {
 pub(crate) fn features() -> Outcome {
     with_tool("cargo-hack", |program| {
         let mut hack = Command::new(program);
-        hack.args(["hack", "clippy", "-q", "-p", "aioli", "--feature-powerset", "--exclude-features", "default"]);
+        hack.args([
+            "hack",
+            "clippy",
+            "-q",
+            "-p",
+            "aioli",
+            "--feature-powerset",
+            "--exclude-features",
+            "default",
+            "--keep-going",
+        ]);
         run(hack.args(["--", "-D", "warnings"]))
     })
 }
