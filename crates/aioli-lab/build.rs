@@ -1,4 +1,5 @@
-//! What a record says about how the measuring program was built: compilers, flags, versions of what is measured.
+//! Tells the program how it was built, for its records: compilers, flags, versions of the measured
+//! crates.
 
 use std::process::Command;
 
@@ -26,7 +27,7 @@ fn main() {
 
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
     println!("cargo::rustc-env=AIOLI_LAB_RUSTC={}", first_line(&rustc));
-    // The order of the `cc` and `cmake` crates: CC, else the system's compiler.
+    // The crates `cc` and `cmake` choose in this order too: CC, then the system's compiler.
     let cc = std::env::var("CC").unwrap_or_else(|_| "cc".into());
     println!("cargo::rustc-env=AIOLI_LAB_CC={}", first_line(&cc));
     let flags = std::env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default().replace('\u{1f}', " ");
@@ -34,7 +35,7 @@ fn main() {
     println!("cargo::rustc-env=AIOLI_LAB_PROFILE={}", std::env::var("PROFILE").unwrap_or_default());
 }
 
-/// Compiles the C of the technique `openmp`, and links the runtime of the compiler's OpenMP.
+/// Compiles the C code of the technique `openmp` and links the OpenMP runtime of its compiler.
 #[cfg(feature = "openmp")]
 fn openmp() {
     const SOURCE: &str = "src/techniques/openmp.c";
@@ -44,7 +45,7 @@ fn openmp() {
     let compiler = build.get_compiler();
     let runtime = if compiler.is_like_clang() { "omp" } else { "gomp" };
     build.compile("aioli_lab_openmp");
-    // A compiler keeps its runtime beside itself, where the linker does not look by default.
+    // The runtime is beside the compiler, where the linker does not look by default.
     let beside = Command::new(compiler.path()).arg(format!("-print-file-name=lib{runtime}.so")).output();
     let beside = beside.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
     if let Some(folder) = std::path::Path::new(&beside).parent().filter(|folder| folder.is_absolute()) {
@@ -53,7 +54,7 @@ fn openmp() {
     println!("cargo::rustc-link-lib={runtime}");
 }
 
-/// The first line of what `program --version` prints, or nothing.
+/// The first line of the output of `program --version`, or an empty string.
 fn first_line(program: &str) -> String {
     Command::new(program)
         .arg("--version")
@@ -63,6 +64,6 @@ fn first_line(program: &str) -> String {
         .unwrap_or_default()
 }
 
-/// The crates whose code runs inside what is timed.
+/// The crates whose code is timed.
 const MEASURED: &[&str] =
     &["aioli", "oqs", "oqs-sys", "pq-mayo", "ed25519-dalek", "ml-dsa", "p256", "aes", "shake", "keccak"];

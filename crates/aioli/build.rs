@@ -1,9 +1,24 @@
-//! Names the processors that a backend in assembly is for: `cfg(target_feature = "dsp")` is never true on stable.
+//! Names the targets that backends are compiled for, so that the code says `cfg(aioli_x86_64)` once decided here.
+//!
+//! The Cortex-M4 needs a name because `cfg(target_feature = "dsp")` is never true on stable; the others because they also
+//! need run-time detection, which comes with the feature `std`.
+
+use std::env::var;
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rustc-check-cfg=cfg(aioli_armv7em)");
-    if std::env::var("TARGET").is_ok_and(|target| target.starts_with("thumbv7em-") && target.ends_with("hf")) {
-        println!("cargo:rustc-cfg=aioli_armv7em");
+    let target = |key: &str| var(format!("CARGO_CFG_TARGET_{key}")).unwrap_or_default();
+    let std = var("CARGO_FEATURE_STD").is_ok();
+    let triple = var("TARGET").unwrap_or_default();
+    let little_64 = target("ENDIAN") == "little" && target("POINTER_WIDTH") == "64";
+    for (name, compiled) in [
+        ("aioli_x86_64", std && target("ARCH") == "x86_64"),
+        ("aioli_aarch64", std && target("ARCH") == "aarch64" && little_64),
+        ("aioli_armv7em", triple.starts_with("thumbv7em-") && triple.ends_with("hf")),
+    ] {
+        println!("cargo:rustc-check-cfg=cfg({name})");
+        if compiled {
+            println!("cargo:rustc-cfg={name}");
+        }
     }
 }

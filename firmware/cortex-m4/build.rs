@@ -1,8 +1,10 @@
-//! Puts the board's memory map where the linker looks, and writes the known answers: the first record of NIST's file of
-//! each set, made on this machine and compared with its official digest.
+//! Puts the board's memory map where the linker looks, and writes the known answers.
+//!
+//! A known answer is the first record of a set in NIST's file. It is made on the machine that
+//! builds, and compared with its official digest.
 
 use aioli::Algorithm;
-use aioli::backend::BackendKind;
+use aioli::backend::DetectedBackend;
 use aioli_kat::{official, records};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -24,7 +26,7 @@ fn main() {
 
     let mut source = String::from("pub(crate) const KNOWN: [Known; 8] = [\n");
     for algorithm in Algorithm::ALL {
-        let record = records(algorithm, BackendKind::best()).next().expect("a file has records").expect("a record");
+        let record = records(algorithm, DetectedBackend::best()).next().expect("a file has records").expect("a record");
         let digest: String = Sha256::digest(record.text(0)).iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(digest, official(algorithm).first_record, "first record of {algorithm}");
         writeln!(

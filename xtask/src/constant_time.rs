@@ -69,7 +69,7 @@ pub(crate) fn run(checker: Checker, subject: &Subject) -> Outcome {
     };
     let mut leaks = Vec::new();
     for backend in backends {
-        // The portable backend makes keys of MAYO_1 by kernels of their own.
+        // The m-vectors of MAYO_1 have 40 bytes, not a whole register of 32 as those of MAYO_2.
         let more: &[_] = if short && subject.set.is_none() && backend == "portable" { &["mayo1"] } else { &[] };
         for subject in subjects.iter().chain(more) {
             match checker.verdict(&driver, backend, subject, false) {

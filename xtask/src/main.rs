@@ -5,6 +5,7 @@ mod constant_time;
 mod firmware;
 mod gpu;
 mod neon;
+mod origin;
 mod processor;
 mod rules;
 mod steps;

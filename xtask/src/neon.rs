@@ -8,6 +8,7 @@
 //! for less than 0.1 %, since the C library copies differently by the alignment of the stack. The
 //! order of the lines must not depend on the secret key, which is checked for two keys.
 
+use crate::origin;
 use crate::steps::{self, Outcome, answers};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -295,11 +296,6 @@ fn contains(text: &[u8], word: &[u8]) -> bool {
 
 /// The counts as JSON, in the form of the lab's records.
 fn record(cpu: &str, results: &[(&str, &str, Traces)]) -> Value {
-    let first_line = |program: &str| {
-        let output = Command::new(program).arg("--version").output();
-        let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
-        text.lines().next().unwrap_or_default().to_owned()
-    };
     let mut entries = Vec::new();
     for (backend, set, traces) in results {
         let (set, round) = set.split_once("-round").map_or((*set, 3), |(set, _)| (set, 2));
@@ -314,8 +310,14 @@ fn record(cpu: &str, results: &[(&str, &str, Traces)]) -> Value {
             }));
         }
     }
-    let board = format!("{}, processor {cpu}", first_line(QEMU));
-    let machine = json!({"cpu": "aarch64", "board": board, "target": TARGET, "rustc": first_line("rustc")});
+    let machine = json!({
+        "cpu": "aarch64",
+        "board": format!("{}, processor {cpu}", origin::version(QEMU)),
+        "target": TARGET,
+        "commit": origin::commit(),
+        "dirty": origin::dirty(),
+        "rustc": origin::version("rustc"),
+    });
     json!({"machine": machine, "results": entries})
 }
 

@@ -1,8 +1,8 @@
-//! The arguments.
+//! The arguments of the command, and its help.
 
 use crate::keys::PassphraseSource;
 use aioli::Algorithm;
-use aioli::backend::BackendKind;
+use aioli::backend::{BackendKind, DetectedBackend};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use std::path::PathBuf;
@@ -15,10 +15,10 @@ pub(crate) struct Cli {
     pub(crate) command: Option<Command>,
 }
 
-/// The parser, with what it can only know at run time: the backends of this machine.
+/// The parser, whose long version names the backends of this machine.
 pub(crate) fn command() -> clap::Command {
     let backends: Vec<_> = BackendKind::available().map(BackendKind::name).collect();
-    let best = BackendKind::best();
+    let best = DetectedBackend::best();
     let version =
         format!("{}\nbackends on this machine: {} (in use: {best})", env!("CARGO_PKG_VERSION"), backends.join(", "));
     Cli::command().long_version(version)
@@ -40,17 +40,19 @@ pub(crate) enum Command {
 
 /// Make a key pair
 ///
-/// Writes NAME.key (PKCS#8 PEM, mode 0600) and NAME.pub (SubjectPublicKeyInfo PEM), and prints the fingerprint of the
-/// public key: SHA256: and the base64, without padding, of SHA-256 over the SubjectPublicKeyInfo in DER.
+/// Writes NAME.key (PKCS#8 PEM, mode 0600) and NAME.pub (SubjectPublicKeyInfo PEM), and prints the
+/// fingerprint of the public key. A fingerprint is `SHA256:` followed by the unpadded base64 of
+/// SHA-256 over the SubjectPublicKeyInfo in DER.
 ///
-/// The private key is encrypted under a passphrase (PBES2: scrypt and AES-256), asked for on the terminal.
+/// The private key is encrypted with a passphrase (PBES2: scrypt and AES-256), which is asked for
+/// on the terminal.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   aioli keygen --set mayo1 --out release
   aioli keygen --set mayo2 --out ci --no-passphrase
   aioli keygen --out archive --passphrase-file secret.txt")]
 pub(crate) struct Keygen {
-    /// Parameter set; without -round2 that of round 3, today's MAYO
+    /// Parameter set; names without -round2 are the sets of round 3, the current MAYO
     #[arg(long, value_name = "SET", default_value = "mayo1", value_parser = sets())]
     pub(crate) set: Algorithm,
     /// Write NAME.key and NAME.pub
@@ -68,7 +70,7 @@ pub(crate) struct Keygen {
 
 /// Derive the public key from a private key
 ///
-/// Writes NAME.pub for NAME.key and prints the fingerprint.
+/// Writes NAME.pub for NAME.key, and prints the fingerprint of the public key.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   aioli pubkey release.key
@@ -77,7 +79,8 @@ pub(crate) struct Pubkey {
     /// The private key
     #[arg(value_name = "KEY", value_hint = ValueHint::FilePath)]
     pub(crate) key: PathBuf,
-    /// Write the public key here; - is standard output, and nothing else goes there then
+    /// Write the public key here; with - it goes to standard output, and the fingerprint is not
+    /// printed
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
@@ -89,8 +92,9 @@ pub(crate) struct Pubkey {
 
 /// Sign files
 ///
-/// Writes FILE.sig for every FILE: a small text with the set, its round, the key's fingerprint and the signature over
-/// the bytes of FILE. Files of any size are read in constant memory; many files are signed on all cores.
+/// Writes FILE.sig for every FILE: a short text with the set, its round, the key's fingerprint and
+/// the signature over the bytes of FILE. Files of any size are read in constant memory; several
+/// files are signed on all cores.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   aioli sign -k release.key aioli-0.1.0.tar.gz
@@ -100,13 +104,13 @@ pub(crate) struct Sign {
     /// The private key
     #[arg(short, long, value_name = "KEY", value_hint = ValueHint::FilePath)]
     pub(crate) key: PathBuf,
-    /// Files to sign; - is standard input, whose signature goes to standard output
+    /// Files to sign; - is standard input, and its signature goes to standard output
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
     /// Write the signature of a single FILE here; - is standard output
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) out: Option<PathBuf>,
-    /// Write the bare bytes of the signature
+    /// Write the bare bytes of the signature, without the text around them
     #[arg(long)]
     pub(crate) raw: bool,
     #[command(flatten)]
@@ -114,15 +118,15 @@ pub(crate) struct Sign {
     /// Overwrite existing signatures
     #[arg(short, long)]
     pub(crate) force: bool,
-    /// Say nothing but errors
+    /// Print errors only
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }
 
 /// Verify the signatures of files
 ///
-/// Reads FILE.sig for every FILE, in the form that `sign` writes or as bare bytes. With several files, the highest of
-/// their exit codes counts.
+/// Reads FILE.sig for every FILE, in the form that `sign` writes or as bare bytes. With several
+/// files, exits with the highest of their codes.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   aioli verify -k release.pub aioli-0.1.0.tar.gz
@@ -139,7 +143,7 @@ pub(crate) struct Verify {
     /// The signature of a single FILE, if it is not FILE.sig
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) signature: Option<PathBuf>,
-    /// Print nothing; the exit code says it all (errors are still told on standard error)
+    /// Print no results; the exit code gives the result, and errors still go to standard error
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// Print one JSON document
@@ -147,27 +151,26 @@ pub(crate) struct Verify {
     pub(crate) json: bool,
 }
 
-/// Say what key and signature files are
+/// Describe key and signature files
 ///
-/// Knows private, encrypted and public keys (PEM and DER), signatures in an envelope, and raw keys and signatures by
-/// their length. Prints nothing secret.
+/// Recognises private, encrypted and public keys (PEM and DER), signatures in the form that `sign`
+/// writes, and, by their length, raw keys and signatures. Prints nothing secret.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   aioli inspect release.pub aioli-0.1.0.tar.gz.sig
   aioli inspect --passphrase-file secret.txt release.key")]
 pub(crate) struct Inspect {
-    /// Files to look at; - is standard input
+    /// Files to describe; - is standard input
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
-    /// Open encrypted private keys with this passphrase
     #[command(flatten)]
     pub(crate) passphrase: PassphraseSource,
 }
 
 /// Regenerate NIST's known-answer files
 ///
-/// Makes the 100 records of each set and compares their SHA-256 with the official one. Prints the digest, the set, and
-/// `ok` or `DIFFERS`; a difference exits with 1.
+/// Makes the file of 100 records of each set and compares its SHA-256 with the official one. Prints
+/// the digest, the set, and `ok` or `DIFFERS`. Exits with 1 if a file differs.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   aioli kat
@@ -177,7 +180,7 @@ pub(crate) struct Kat {
     /// Sets to check; all eight by default
     #[arg(value_name = "SET", value_parser = sets())]
     pub(crate) sets: Vec<Algorithm>,
-    /// Write the .rsp files into this directory, replacing what is there
+    /// Write the .rsp files into this directory, replacing files of the same name
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) write: Option<PathBuf>,
     #[command(flatten)]
@@ -186,39 +189,44 @@ pub(crate) struct Kat {
 
 /// Measure this machine
 ///
-/// Times every operation of each set and prints median, quartiles (their distance from each other, as a share of the
-/// median), operations a second and, where there is a counter, cycles. On x86-64 these are cycles of the time-stamp
-/// counter, whose rate is constant and not that of the core. Messages have 32 bytes.
+/// Times every operation of each set, on messages of 32 bytes. Prints the median, the spread and
+/// operations per second. The spread is the distance between the quartiles, in percent of the
+/// median.
+///
+/// On x86-64, also prints cycles of the time-stamp counter. Its rate is constant and is not that of
+/// the core.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   aioli speed
   aioli speed --set mayo2 --backend portable
   aioli speed --threads 8 --json speed.json")]
 pub(crate) struct Speed {
-    /// Set to measure, may be repeated; the four of round 3 by default
+    /// Set to measure, can be given several times; the four of round 3 by default
     #[arg(long = "set", value_name = "SET", value_parser = sets())]
     pub(crate) sets: Vec<Algorithm>,
     #[command(flatten)]
     pub(crate) backend: Backend,
-    /// Measure the throughput of batches on this many threads instead; times are then per operation of the batch
+    /// Measure the throughput of batches on N threads instead; a time is then that of the batch,
+    /// divided by its operations
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Measure batches on an NVIDIA GPU instead; times are then per operation of a batch of 16384. Needs a build with the
-    /// feature gpu
+    /// Measure batches of 16384 operations on an NVIDIA GPU instead; a time is then that of the
+    /// batch, divided by its operations. Needs a build with the feature gpu
     #[arg(long, conflicts_with_all = ["threads", "backend"])]
     pub(crate) gpu: bool,
-    /// Seconds for each operation
+    /// Seconds to spend on each operation
     #[arg(long, value_name = "SECONDS", default_value = "0.25", value_parser = seconds)]
     pub(crate) time: f64,
-    /// Write the results to this file too, replacing it; - is standard output, in place of the table
+    /// Write the results to this file too, replacing it; - is standard output, in place of the
+    /// table
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) json: Option<PathBuf>,
 }
 
-/// See it work, in less than ten seconds
+/// Show how it works, in less than ten seconds
 ///
-/// Makes a key, signs a file, verifies it, shows that one flipped bit is refused, and measures a little. Works in a
-/// temporary directory, which it removes.
+/// Makes a key, signs a file, verifies it, shows that the file with one flipped bit is refused, and
+/// measures the speed briefly. Works in a temporary directory, which it removes.
 #[derive(Args, Debug)]
 pub(crate) struct Demo {
     /// File to sign; README.md of the current directory by default
@@ -243,12 +251,12 @@ pub(crate) struct Completions {
   aioli man | man -l -
   aioli man --dir ~/.local/share/man/man1")]
 pub(crate) struct Man {
-    /// Write the page and those of all commands into this directory
+    /// Write this page and the pages of all commands into this directory
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) dir: Option<PathBuf>,
 }
 
-/// Which implementation to run.
+/// The choice of a backend.
 #[derive(Args, Debug)]
 pub(crate) struct Backend {
     /// Backend to use; the fastest that this machine can run by default
@@ -257,20 +265,17 @@ pub(crate) struct Backend {
 }
 
 impl Backend {
-    /// The backend, if this machine can run it.
-    pub(crate) fn kind(&self) -> Result<BackendKind, aioli::Error> {
-        match self.backend {
-            None => Ok(BackendKind::best()),
-            Some(kind) if kind.is_available() => Ok(kind),
-            Some(kind) => Err(aioli::Error::UnavailableBackend(kind)),
-        }
+    /// The chosen backend, or an error if this machine cannot run it.
+    pub(crate) fn detect(&self) -> Result<DetectedBackend, aioli::Error> {
+        self.backend.map_or_else(|| Ok(DetectedBackend::best()), BackendKind::detect)
     }
 }
 
+/// Parses the name of a set; the help shows the level of each.
 fn sets() -> impl TypedValueParser<Value = Algorithm> {
     let values = Algorithm::ALL.map(|algorithm| {
         let help = match algorithm.warning() {
-            Some(_) => "for comparison only: broken at its claimed level".into(),
+            Some(_) => "broken at its claimed level, for comparison only".into(),
             None => format!("level {}", algorithm.level()),
         };
         PossibleValue::new(algorithm.name()).help(help)
@@ -278,10 +283,12 @@ fn sets() -> impl TypedValueParser<Value = Algorithm> {
     PossibleValuesParser::new(values).try_map(|name| name.parse())
 }
 
+/// Parses the name of a backend.
 fn backends() -> impl TypedValueParser<Value = BackendKind> {
     PossibleValuesParser::new(BackendKind::ALL.iter().map(|kind| kind.name())).try_map(|name| name.parse())
 }
 
+/// Parses a number of seconds.
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(seconds) if (0.001..=3600.0).contains(&seconds) => Ok(seconds),
@@ -292,11 +299,11 @@ fn seconds(text: &str) -> Result<f64, String> {
 const EXIT_CODES: &str = "Exit codes (stable):
   0  done, or every signature is valid
   1  a signature is not valid, or a known answer differs
-  2  usage: arguments that are wrong or missing, a passphrase that nobody can be asked for
-  3  input or output: something cannot be read or written, or is in the way
-  4  malformed or unsupported input, a wrong passphrase
+  2  usage: wrong or missing arguments, or no terminal to ask for a passphrase
+  3  input or output: a file cannot be read or written, or exists already
+  4  malformed or unsupported input, or a wrong passphrase
   5  a key does not fit: wrong set, round or fingerprint
-With several files the highest code counts.
+With several files, the highest of their codes.
 
 Examples:
   aioli demo

@@ -1,4 +1,4 @@
-//! One module for each command; `run` does the work and says with which code to exit.
+//! A module for each command. Its `run` does the work and returns the code to exit with.
 
 pub(crate) mod demo;
 pub(crate) mod generate;

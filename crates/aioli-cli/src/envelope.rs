@@ -10,12 +10,16 @@
 //! -----END MAYO SIGNATURE-----
 //! ```
 //!
-//! The signature is over the bytes of the signed file, so that any MAYO software can check it; the lines above it
-//! only name the key that it was made with. The reader takes exactly this form (and CR LF in place of LF, which some
-//! tools make of it), so that every envelope has one reading.
+//! The signature covers the bytes of the signed file alone, so any MAYO software can check it.
+//! The lines above it only name the set and the key that it was made with.
+//!
+//! Every envelope has one reading, because the reader accepts exactly this form. A line ends with
+//! LF or with CR LF, since some tools turn the one into the other.
 
+use crate::fingerprint::is_fingerprint;
+use crate::round::round_number;
+use aioli::Algorithm;
 use aioli::any::Signature;
-use aioli::{Algorithm, Round};
 use base64ct::{Base64, Encoding};
 use std::fmt;
 
@@ -24,7 +28,7 @@ use std::fmt;
 pub(crate) struct Envelope {
     /// The signature, which knows its set and round.
     pub(crate) signature: Signature,
-    /// The fingerprint of the public key: `SHA256:` and 43 characters of base64.
+    /// The fingerprint of the public key.
     pub(crate) fingerprint: String,
 }
 
@@ -49,7 +53,7 @@ impl Envelope {
             return Err(EnvelopeError::Round { algorithm, given: round.into() });
         }
         let fingerprint = value(&mut lines, KEY)?;
-        if !crate::keys::is_fingerprint(fingerprint) {
+        if !is_fingerprint(fingerprint) {
             return Err(EnvelopeError::Fingerprint);
         }
         marker(&mut lines, BEGIN)?;
@@ -90,20 +94,20 @@ impl fmt::Display for Envelope {
     }
 }
 
-/// What is wrong with an envelope.
+/// A defect of an envelope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EnvelopeError {
-    /// Not UTF-8.
+    /// The file is not UTF-8.
     NotText,
     /// A version that this program does not know.
     Version(String),
-    /// A line is missing or in the wrong place; what it should begin with.
+    /// A line is missing or in the wrong place; holds what the line begins with.
     Expected(&'static str),
     /// The set is not known.
     Algorithm(String),
     /// The round is not the set's.
     Round { algorithm: Algorithm, given: String },
-    /// Not a fingerprint.
+    /// The key is not a fingerprint.
     Fingerprint,
     /// A line of the signature is empty, too long, or too short without being the last.
     LineLength,
@@ -111,7 +115,7 @@ pub(crate) enum EnvelopeError {
     Base64,
     /// The signature is not as long as its set's.
     Signature(aioli::Error),
-    /// Something stands behind the end.
+    /// Trailing data after the end marker.
     Trailing,
 }
 
@@ -130,24 +134,18 @@ impl fmt::Display for EnvelopeError {
             Self::LineLength => write!(f, "base64 is not in lines of {WIDTH} characters"),
             Self::Base64 => f.write_str("not base64"),
             Self::Signature(error) => error.fmt(f),
-            Self::Trailing => write!(f, "something stands after {END:?}"),
+            Self::Trailing => write!(f, "trailing data after {END:?}"),
         }
     }
 }
 
-/// The number of a set's round, as it stands in files.
-pub(crate) fn round_number(algorithm: Algorithm) -> u8 {
-    match algorithm.round() {
-        Round::Two => 2,
-        Round::Three => 3,
-    }
-}
-
+/// The rest of the next line, which must begin with `name` and a space.
 fn value<'a>(lines: &mut impl Iterator<Item = &'a str>, name: &'static str) -> Result<&'a str, EnvelopeError> {
     let value = lines.next().and_then(|line| line.strip_prefix(name)?.strip_prefix(' '));
     value.ok_or(EnvelopeError::Expected(name))
 }
 
+/// Checks that the next line is this marker.
 fn marker<'a>(lines: &mut impl Iterator<Item = &'a str>, marker: &'static str) -> Result<(), EnvelopeError> {
     if lines.next() == Some(marker) { Ok(()) } else { Err(EnvelopeError::Expected(marker)) }
 }
@@ -158,4 +156,5 @@ const ROUND: &str = "round:";
 const KEY: &str = "key:";
 const BEGIN: &str = "-----BEGIN MAYO SIGNATURE-----";
 const END: &str = "-----END MAYO SIGNATURE-----";
+/// Characters of base64 in a line.
 const WIDTH: usize = 64;

@@ -1,4 +1,4 @@
-//! What can go wrong, and the exit code of each case.
+//! The errors of the command, and the exit code of each.
 
 use crate::envelope::EnvelopeError;
 use aioli::pkcs8::FormatError;
@@ -14,7 +14,7 @@ pub(crate) enum Exit {
     Done = 0,
     /// A signature is not valid, or a known answer differs.
     Invalid = 1,
-    /// The arguments do not make sense. (The argument parser exits with the same code.)
+    /// The arguments do not make sense. The argument parser exits with the same code.
     Usage = 2,
     /// Something could not be read or written.
     InputOutput = 3,
@@ -26,28 +26,28 @@ pub(crate) enum Exit {
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        ExitCode::from(exit as u8)
+        Self::from(exit as u8)
     }
 }
 
-/// An operation of the command failed.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Error {
-    /// The arguments do not make sense together, or something that they should say is missing.
+    /// The arguments contradict each other, or one that is needed is missing.
     Usage(String),
-    /// Reading or writing a file failed; what was being done stands before the path.
+    /// An operation on a file failed; `doing` is its verb in the message.
     File { doing: &'static str, path: PathBuf, source: io::Error },
-    /// A file is in the way and `--force` was not given.
+    /// A file of this name exists, and `--force` was not given.
     Exists(PathBuf),
     /// Writing to standard output failed.
     Output(io::Error),
-    /// The terminal could not be asked.
+    /// Asking on the terminal failed.
     Terminal(io::Error),
-    /// A file is not what it should be.
+    /// A file is malformed.
     Malformed { path: PathBuf, reason: Reason },
-    /// The signature was made with another key than the one given.
+    /// The signature was not made with the given key.
     OtherKey { path: PathBuf, expected: String, given: String },
-    /// The signature belongs to another set or round than the key.
+    /// The signature and the key are of different sets or rounds.
     OtherSet { path: PathBuf, expected: aioli::Algorithm, given: String },
     /// The library failed.
     Library(aioli::Error),
@@ -56,17 +56,17 @@ pub(crate) enum Error {
 /// Why a file is malformed.
 #[derive(Debug)]
 pub(crate) enum Reason {
-    /// It is longer than any such file.
+    /// It is longer than any key or signature file.
     TooLong { limit: u64 },
-    /// Not a key, or one that cannot be read.
+    /// The file is no key, or a key that is not supported.
     Key(aioli::Error),
-    /// Not a signature in an envelope.
+    /// The envelope of the signature is malformed.
     Envelope(EnvelopeError),
-    /// Bytes that are no signature of any set.
+    /// No signature of any set has this length.
     RawSignature { given: usize, expected: usize, algorithm: aioli::Algorithm },
-    /// No key or signature of any kind.
+    /// The file has no known form of a key or signature.
     Unknown { bytes: usize },
-    /// A file with a passphrase that has none.
+    /// The first line of a passphrase file is empty.
     EmptyPassphrase,
 }
 
@@ -89,7 +89,7 @@ impl Error {
         }
     }
 
-    /// Whether there is nobody left to tell: the reader of standard output went away.
+    /// Whether the reader of standard output has gone away, so nobody is left to tell.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
@@ -100,12 +100,12 @@ impl fmt::Display for Error {
         match self {
             Self::Usage(message) => f.write_str(message),
             Self::File { doing, path, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
-            Self::Exists(path) => write!(f, "{} exists; --force overwrites it", path.display()),
+            Self::Exists(path) => write!(f, "{} exists; use --force to overwrite it", path.display()),
             Self::Output(source) => write!(f, "cannot write to standard output: {source}"),
             Self::Terminal(source) => write!(f, "cannot ask for the passphrase: {source}"),
             Self::Malformed { path, reason } => write!(f, "{}: {reason}", path.display()),
             Self::OtherKey { path, expected, given } => {
-                write!(f, "{}: signature by the key {given}, not by the given key {expected}", path.display())
+                write!(f, "{}: signature of the key {given}, but the given key is {expected}", path.display())
             }
             Self::OtherSet { path, expected, given } => {
                 write!(f, "{}: signature of {given}, but the key is for {expected}", path.display())
@@ -118,20 +118,18 @@ impl fmt::Display for Error {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooLong { limit } => write!(f, "longer than {limit} bytes, so no key or signature"),
+            Self::TooLong { limit } => write!(f, "longer than {limit} bytes, so neither key nor signature"),
             Self::Key(error) => error.fmt(f),
             Self::Envelope(error) => error.fmt(f),
             Self::RawSignature { given, expected, algorithm } => write!(
                 f,
-                "neither a signature in an envelope nor a bare one: {given} bytes, and one of {algorithm} has {expected}"
+                "neither an envelope nor a bare signature: {given} bytes, but a signature of {algorithm} has {expected}"
             ),
-            Self::Unknown { bytes } => {
-                write!(
-                    f,
-                    "no key or signature that is known here: not PEM, DER or an envelope, and no raw one has {bytes} bytes"
-                )
-            }
-            Self::EmptyPassphrase => f.write_str("the first line, the passphrase, is empty"),
+            Self::Unknown { bytes } => write!(
+                f,
+                "neither a key nor a signature: not PEM, DER or an envelope, and no raw one has {bytes} bytes"
+            ),
+            Self::EmptyPassphrase => f.write_str("the passphrase, the first line, is empty"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Reading small files, and writing files so that a partial one is never seen under its name.
+//! Reads small files, and writes files so that a partial one is never seen under its name.
 
 use crate::error::{Error, Reason};
 use std::fs::File;
@@ -6,19 +6,16 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// The longest key or signature file that is read. The longest that this program writes has about 8 KiB.
-pub(crate) const LIMIT: u64 = 1 << 16;
-
-/// Who may read a file that is written.
+/// Who may read a file that this program writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     /// The owner alone (mode 0600 on Unix).
     Owner,
-    /// Everyone whom the umask allows.
+    /// Everyone, as far as the umask allows.
     Everyone,
 }
 
-/// A file with its contents on disk, but not yet under its name. Dropping it removes it.
+/// A file whose contents are on disk, but not yet under its name. Dropping it removes it.
 pub(crate) struct Pending {
     file: NamedTempFile,
     path: PathBuf,
@@ -50,7 +47,7 @@ impl Pending {
         Ok(Self { file, path: path.into() })
     }
 
-    /// Gives the file its name; without `force` only if there is no other of that name.
+    /// Gives the file its name. Without `force`, fails if another file has that name.
     pub(crate) fn commit(self, force: bool) -> Result<(), Error> {
         let Self { file, path } = self;
         let result = if force { file.persist(&path) } else { file.persist_noclobber(&path) };
@@ -62,12 +59,12 @@ impl Pending {
     }
 }
 
-/// Writes a file at once, see [`Pending`].
+/// Writes a file whole or not at all, by way of [`Pending`].
 pub(crate) fn write(path: &Path, contents: &[u8], access: Access, force: bool) -> Result<(), Error> {
     Pending::new(path, contents, access)?.commit(force)
 }
 
-/// Fails early if a file is in the way; [`Pending::commit`] is what decides.
+/// Fails early if a file of this name exists. [`Pending::commit`] has the last word.
 pub(crate) fn check_free(path: &Path, force: bool) -> Result<(), Error> {
     match !force && path.symlink_metadata().is_ok() {
         true => Err(Error::Exists(path.into())),
@@ -88,7 +85,7 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>, Error> {
 
 /// Reads a key or signature file.
 pub(crate) fn read(path: &Path) -> Result<zeroize::Zeroizing<Vec<u8>>, Error> {
-    // Room for everything from the start: growing would leave copies of a secret behind.
+    // The room for everything is reserved here: growing would leave copies of a secret behind.
     let mut bytes = zeroize::Zeroizing::new(Vec::with_capacity(LIMIT as usize + 1));
     let read = open(path)?.take(LIMIT + 1).read_to_end(&mut bytes);
     read.map_err(|source| Error::File { doing: "read", path: path.into(), source })?;
@@ -98,14 +95,18 @@ pub(crate) fn read(path: &Path) -> Result<zeroize::Zeroizing<Vec<u8>>, Error> {
     }
 }
 
-/// The path with an ending after all that it has: `a.tar` and `.sig` give `a.tar.sig`.
+/// The path with an ending appended: `a.tar` and `.sig` give `a.tar.sig`.
 pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     name.into()
 }
 
-/// Whether a path stands for standard input or output.
+/// Whether a path is `-`, which means standard input or output.
 pub(crate) fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
+
+/// Bytes of the longest key or signature file that is read. The longest that this program writes
+/// has about 8 KiB.
+const LIMIT: u64 = 1 << 16;

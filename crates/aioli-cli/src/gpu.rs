@@ -1,6 +1,6 @@
-//! Timing batches on a GPU: with the feature `gpu`, without which this says what is missing.
+//! Times batches on a GPU. Without the feature `gpu`, opening one says what is missing.
 
-/// A GPU to measure.
+/// The GPU to measure.
 pub(crate) struct Gpu(Device);
 
 #[cfg(not(feature = "gpu"))]
@@ -38,7 +38,7 @@ mod with_feature {
     use crate::error::Error;
     use crate::measure::{MIN_SAMPLES, Measurement, summary};
     use aioli::{Algorithm, MessageDigest, ParameterSet, Signature, SigningKey};
-    use aioli_gpu::{Signing, Verification};
+    use aioli_gpu::{Item, SigningItem};
     use std::time::{Duration, Instant};
 
     impl Gpu {
@@ -50,7 +50,8 @@ mod with_feature {
             Ok(self.0.name()?)
         }
 
-        /// Batches of keygen, sign, and verify, the latter with a key for each signature and with one for all.
+        /// Measures batches of keygen, sign and verify. `verify` has a key for each signature,
+        /// `verify_one_key` one key for all.
         pub(crate) fn measure(&self, set: Algorithm, time: Duration) -> Result<Vec<Measurement>, Error> {
             aioli::with_set!(set, P => self.measure_set::<P>(time))
         }
@@ -59,37 +60,40 @@ mod with_feature {
             let keys: Vec<SigningKey<P>> = (0..BATCH).map(|_| SigningKey::generate()).collect::<Result<_, _>>()?;
             let public_keys = self.0.verifying_keys(&keys)?;
             let digests: Vec<MessageDigest<P>> = (0..BATCH).map(|i| MessageDigest::of(&i.to_le_bytes())).collect();
-            let requests = |one_key: bool| -> Vec<Signing<'_, P>> {
-                let request = |i: usize| Signing { key: &keys[if one_key { 0 } else { i }], digest: &digests[i] };
-                (0..BATCH).map(request).collect()
+            let signing_items = |one_key: bool| -> Vec<SigningItem<'_, P>> {
+                let item = |i: usize| SigningItem { key: &keys[if one_key { 0 } else { i }], digest: &digests[i] };
+                (0..BATCH).map(item).collect()
             };
             let sign = |one_key| -> Result<Vec<Signature<P>>, Error> {
-                Ok(self.0.sign_batch(&requests(one_key))?.into_iter().collect::<Result<_, _>>()?)
+                Ok(self.0.sign_batch(&signing_items(one_key))?.into_iter().collect::<Result<_, _>>()?)
             };
-            let (signatures, of_one_key) = (sign(false)?, sign(true)?);
-            let items = |signatures, one_key: bool| -> Vec<Verification<'_, P>> {
+            let signatures = sign(false)?;
+            let signatures_of_one_key = sign(true)?;
+            let items = |signatures, one_key: bool| -> Vec<Item<'_, P>> {
                 let signatures: &Vec<Signature<P>> = signatures;
                 let key = |i: usize| &public_keys[if one_key { 0 } else { i }];
                 let items = signatures.iter().enumerate();
-                items.map(|(i, signature)| Verification { key: key(i), digest: &digests[i], signature }).collect()
+                items.map(|(i, signature)| Item { key: key(i), digest: &digests[i], signature }).collect()
             };
-            let (each, one_key) = (items(&signatures, false), items(&of_one_key, true));
+            let a_key_each = items(&signatures, false);
+            let one_key = items(&signatures_of_one_key, true);
             let verify = |items| -> Result<(), Error> {
                 Ok(self.0.verify_batch::<P>(items)?.into_iter().collect::<Result<(), _>>()?)
             };
-            let requests = requests(false);
+            let to_sign = signing_items(false);
             type Operation<'a> = (&'static str, Box<dyn Fn() -> Result<(), Error> + 'a>);
             let operations: [Operation<'_>; 4] = [
                 ("keygen", Box::new(|| Ok(self.0.verifying_keys(&keys).map(drop)?))),
-                ("sign", Box::new(|| Ok(self.0.sign_batch(&requests).map(drop)?))),
-                ("verify", Box::new(|| verify(&each))),
+                ("sign", Box::new(|| Ok(self.0.sign_batch(&to_sign).map(drop)?))),
+                ("verify", Box::new(|| verify(&a_key_each))),
                 ("verify_one_key", Box::new(|| verify(&one_key))),
             ];
             operations
                 .iter()
                 .map(|(name, run)| {
                     run()?;
-                    let (begun, mut samples) = (Instant::now(), Vec::new());
+                    let mut samples = Vec::new();
+                    let begun = Instant::now();
                     while begun.elapsed() < time || samples.len() < MIN_SAMPLES {
                         let start = Instant::now();
                         run()?;

@@ -1,15 +1,13 @@
-//! Keys from files, passphrases, fingerprints.
+//! Keys in files, and their passphrases.
 
 use crate::error::{Error, Reason};
 use crate::{files, terminal};
 use aioli::any::{SigningKey, VerifyingKey};
-use aioli::pkcs8::{EncodePublicKey, FormatError, Identifiers};
-use base64ct::{Base64Unpadded, Encoding};
-use sha2::{Digest, Sha256};
+use aioli::pkcs8::{EncodePrivateKey, EncodePublicKey, FormatError, Identifiers, LineEnding};
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
-/// Where a passphrase comes from.
+/// The source of a passphrase.
 #[derive(clap::Args, Debug)]
 pub(crate) struct PassphraseSource {
     /// Take the passphrase from the first line of this file
@@ -18,20 +16,20 @@ pub(crate) struct PassphraseSource {
 }
 
 impl PassphraseSource {
-    /// The passphrase of an existing key.
+    /// The passphrase of a key that exists.
     fn existing(&self, key: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
         match &self.passphrase_file {
             Some(path) => from_file(path),
             None if terminal::can_ask() => terminal::ask(&format!("Passphrase of {}: ", key.display())),
             None => Err(Error::Usage(format!(
-                "{} is encrypted and there is no terminal to ask for the passphrase: give --passphrase-file PATH",
+                "{} is encrypted and there is no terminal to ask for its passphrase: give --passphrase-file PATH",
                 key.display()
             ))),
         }
     }
 
-    /// A passphrase for a new key.
-    pub(crate) fn new_one(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
+    /// A passphrase for a fresh key, asked for twice.
+    pub(crate) fn choose(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
         if let Some(path) = &self.passphrase_file {
             return from_file(path);
         }
@@ -46,14 +44,14 @@ impl PassphraseSource {
         if passphrase.is_empty() {
             return Err(Error::Usage("empty passphrase; --no-passphrase leaves the key unencrypted".into()));
         }
-        match terminal::ask("The same again: ")? == passphrase {
+        match terminal::ask("Repeat the passphrase: ")? == passphrase {
             true => Ok(passphrase),
             false => Err(Error::Usage("the two passphrases differ".into())),
         }
     }
 }
 
-/// Reads a private key, and its passphrase if it is encrypted.
+/// Reads a private key, and asks for its passphrase if it is encrypted.
 pub(crate) fn read_private(path: &Path, source: &PassphraseSource) -> Result<SigningKey, Error> {
     let file = files::read(path)?;
     let identifiers = Identifiers::OQS;
@@ -73,21 +71,21 @@ pub(crate) fn read_public(path: &Path) -> Result<VerifyingKey, Error> {
     key.map_err(|error| Error::Malformed { path: path.into(), reason: Reason::Key(error) })
 }
 
-/// The fingerprint of a public key: `SHA256:` and the base64, without padding, of SHA-256 over its
-/// SubjectPublicKeyInfo in DER.
-///
-/// The identifier in there makes keys of different sets and rounds differ, and OpenSSL gives the same bytes.
-pub(crate) fn fingerprint(key: &VerifyingKey) -> String {
-    let der = key.to_public_key_der().expect("a public key is far below the length that DER can hold");
-    format!("{PREFIX}{}", Base64Unpadded::encode_string(&Sha256::digest(der.as_bytes())))
+/// The text of a private key file.
+pub(crate) fn private_pem(key: &SigningKey, passphrase: Option<&[u8]>) -> Zeroizing<String> {
+    let pem = match passphrase {
+        Some(passphrase) => key.to_pkcs8_encrypted_pem(passphrase, LineEnding::LF),
+        None => key.to_pkcs8_pem(LineEnding::LF),
+    };
+    pem.expect("a private key is far below the length that DER can hold")
 }
 
-/// Whether a text has the form of a fingerprint.
-pub(crate) fn is_fingerprint(text: &str) -> bool {
-    let digest = text.strip_prefix(PREFIX).map(Base64Unpadded::decode_vec);
-    matches!(digest, Some(Ok(digest)) if digest.len() == 32)
+/// The text of a public key file.
+pub(crate) fn public_pem(key: &VerifyingKey) -> String {
+    key.to_public_key_pem(LineEnding::LF).expect("a public key is far below the length that DER can hold")
 }
 
+/// The passphrase in the first line of a file.
 fn from_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
     let file = files::read(path)?;
     let line = file.split(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -97,5 +95,3 @@ fn from_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
         false => Ok(Zeroizing::new(line.to_vec())),
     }
 }
-
-const PREFIX: &str = "SHA256:";

@@ -6,9 +6,12 @@ mod commands;
 mod envelope;
 mod error;
 mod files;
+mod fingerprint;
 mod gpu;
 mod keys;
 mod measure;
+mod round;
+mod signed;
 mod terminal;
 
 use clap::{CommandFactory, FromArgMatches};

@@ -1,8 +1,8 @@
-//! Timing the operations of a set.
+//! Times the operations of a set.
 
 use crate::clock;
-use crate::envelope::round_number;
-use aioli::backend::BackendKind;
+use crate::round::round_number;
+use aioli::backend::DetectedBackend;
 use aioli::{
     Algorithm, ExpandedSigningKey, ExpandedVerifyingKey, MessageDigest, ParameterSet, Signature, SigningKey,
     VerifyingKey, hazmat,
@@ -33,24 +33,28 @@ pub(crate) struct Measurement {
     pub(crate) threads: usize,
 }
 
-/// Measures every operation of a set, interleaved, `time` for each; with a pool, batches on all its threads.
+/// Measures every operation of a set, interleaved, for `time` each. With a pool, measures batches
+/// on all its threads.
 pub(crate) fn measure(
     set: Algorithm,
-    kind: BackendKind,
+    backend: DetectedBackend,
     time: Duration,
     pool: Option<&rayon::ThreadPool>,
 ) -> Result<Vec<Measurement>, aioli::Error> {
     aioli::with_set!(set, P => {
-        let fixture = Fixture::<P>::new(kind)?;
-        Ok(sample(set, kind, fixture.operations(), time, pool))
+        let fixture = Fixture::<P>::new(backend)?;
+        Ok(sample(set, backend, fixture.operations(), time, pool))
     })
 }
 
+/// The name of an operation, and the operation itself.
+///
+/// Its argument differs from call to call and takes the place of fresh randomness.
 type Operation<'a> = (&'static str, Box<dyn Fn(u64) + Sync + 'a>);
 
-/// What the operations work on.
+/// The inputs of the operations.
 struct Fixture<P: ParameterSet> {
-    kind: BackendKind,
+    backend: DetectedBackend,
     key: SigningKey<P>,
     public_key: VerifyingKey<P>,
     expanded_key: ExpandedSigningKey<P>,
@@ -60,63 +64,66 @@ struct Fixture<P: ParameterSet> {
 }
 
 impl<P: ParameterSet> Fixture<P> {
-    fn new(kind: BackendKind) -> Result<Self, aioli::Error> {
+    fn new(backend: DetectedBackend) -> Result<Self, aioli::Error> {
         let key = SigningKey::generate()?;
-        let public_key = hazmat::verifying_key(kind, &key);
+        let public_key = hazmat::verifying_key(backend, &key);
         let digest = MessageDigest::of(&[0; 32]);
         let fixture = Self {
-            kind,
-            expanded_key: hazmat::expand_signing_key(kind, &key),
-            expanded_public_key: hazmat::expand_verifying_key(kind, &public_key),
-            signature: hazmat::sign(kind, &key, &digest, &randomizer::<P>(0))?,
+            backend,
+            expanded_key: hazmat::expand_signing_key(backend, &key),
+            expanded_public_key: hazmat::expand_verifying_key(backend, &public_key),
+            signature: hazmat::sign(backend, &key, &digest, &randomizer::<P>(0))?,
             key,
             public_key,
             digest,
         };
-        // What is timed works.
-        hazmat::verify(kind, &fixture.public_key, &digest, &fixture.signature)?;
+        // A signature that does not verify must not be timed.
+        hazmat::verify(backend, &fixture.public_key, &digest, &fixture.signature)?;
         Ok(fixture)
     }
 
-    /// The operations; each takes a number that differs from call to call and stands for fresh randomness.
+    /// All operations, in the order of the table.
     fn operations(&self) -> Vec<Operation<'_>> {
-        let Self { kind, key, public_key, expanded_key, expanded_public_key, digest, signature } = self;
-        let kind = *kind;
+        let Self { backend, key, public_key, expanded_key, expanded_public_key, digest, signature } = self;
+        let backend = *backend;
         vec![
-            operation("keygen", move |_| hazmat::verifying_key(kind, black_box(key))),
-            operation("expand_sk", move |_| hazmat::expand_signing_key(kind, black_box(key))),
-            operation("expand_pk", move |_| hazmat::expand_verifying_key(kind, black_box(public_key))),
-            operation("sign", move |i| hazmat::sign(kind, black_box(key), digest, &randomizer::<P>(i))),
-            operation("verify", move |_| hazmat::verify(kind, black_box(public_key), digest, signature)),
+            operation("keygen", move |_| hazmat::verifying_key(backend, black_box(key))),
+            operation("expand_sk", move |_| hazmat::expand_signing_key(backend, black_box(key))),
+            operation("expand_pk", move |_| hazmat::expand_verifying_key(backend, black_box(public_key))),
+            operation("sign", move |i| hazmat::sign(backend, black_box(key), digest, &randomizer::<P>(i))),
+            operation("verify", move |_| hazmat::verify(backend, black_box(public_key), digest, signature)),
             operation("sign_expanded", move |i| {
-                hazmat::sign_expanded(kind, black_box(expanded_key), digest, &randomizer::<P>(i))
+                hazmat::sign_expanded(backend, black_box(expanded_key), digest, &randomizer::<P>(i))
             }),
             operation("verify_expanded", move |_| {
-                hazmat::verify_expanded(kind, black_box(expanded_public_key), digest, signature)
+                hazmat::verify_expanded(backend, black_box(expanded_public_key), digest, signature)
             }),
         ]
     }
 }
 
+/// An operation whose result is hidden from the optimizer, then dropped.
 fn operation<'a, T>(name: &'static str, run: impl Fn(u64) -> T + Sync + 'a) -> Operation<'a> {
     (name, Box::new(move |i| drop(black_box(run(i)))))
 }
 
+/// A randomizer that holds the number `i`.
 fn randomizer<P: ParameterSet>(i: u64) -> Vec<u8> {
     let mut randomizer = vec![0; P::SALT_BYTES];
     randomizer[..8].copy_from_slice(&i.to_le_bytes());
     randomizer
 }
 
+/// Takes samples of the operations in turn until the time for all of them is over.
 fn sample(
     set: Algorithm,
-    kind: BackendKind,
+    backend: DetectedBackend,
     operations: Vec<Operation<'_>>,
     time: Duration,
     pool: Option<&rayon::ThreadPool>,
 ) -> Vec<Measurement> {
     let threads = pool.map_or(1, rayon::ThreadPool::current_num_threads);
-    // How many calls make a sample: long enough for the clock, and for threads to share.
+    // A sample takes long enough for the clock to measure, and for threads to share.
     let sample_time = if pool.is_some() { Duration::from_millis(4) } else { Duration::from_micros(20) };
     let calls: Vec<u64> = operations
         .iter()
@@ -130,25 +137,30 @@ fn sample(
         .collect();
 
     let mut samples = vec![Vec::new(); operations.len()];
-    let (start, total, mut i) = (Instant::now(), time * operations.len() as u32, 2);
+    let total = time * operations.len() as u32;
+    let mut i = 2;
+    let start = Instant::now();
     while start.elapsed() < total || samples[0].len() < MIN_SAMPLES {
         for ((samples, (_, operation)), &calls) in samples.iter_mut().zip(&operations).zip(&calls) {
-            let (cycles, start) = (clock::cycles(), Instant::now());
+            let first_cycle = clock::cycles();
+            let start = Instant::now();
             match pool {
                 Some(pool) => pool.install(|| (i..i + calls).into_par_iter().for_each(operation)),
                 None => (i..i + calls).for_each(operation),
             }
-            let (elapsed, end) = (start.elapsed(), clock::cycles());
-            let cycles = cycles.zip(end).map(|(start, end)| end.wrapping_sub(start) as f64 / calls as f64);
+            let elapsed = start.elapsed();
+            let last_cycle = clock::cycles();
+            let cycles = first_cycle.zip(last_cycle);
+            let cycles = cycles.map(|(first, last)| last.wrapping_sub(first) as f64 / calls as f64);
             samples.push((elapsed.as_nanos() as f64 / calls as f64, cycles));
             i += calls;
         }
     }
     let results = operations.iter().zip(samples);
-    results.map(|((operation, _), samples)| summary(set, kind.name(), operation, samples, threads)).collect()
+    results.map(|((operation, _), samples)| summary(set, backend.kind().name(), operation, samples, threads)).collect()
 }
 
-/// What the samples of an operation, each of nanoseconds and cycles, come to.
+/// Median and quartiles of an operation's samples, each of which is nanoseconds and cycles.
 pub(crate) fn summary(
     set: Algorithm,
     backend: &'static str,
@@ -179,5 +191,5 @@ pub(crate) fn summary(
     }
 }
 
-/// Fewer make no quartiles.
+/// The fewest samples of an operation: quartiles of fewer say little.
 pub(crate) const MIN_SAMPLES: usize = 11;

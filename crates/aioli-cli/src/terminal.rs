@@ -5,7 +5,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use zeroize::Zeroizing;
 
-/// Writes a line to standard output; unlike `println`, a closed pipe is an error and no panic.
+/// Writes a line to standard output. A closed pipe is an error, where `println` would panic.
 macro_rules! say {
     ($($format:tt)*) => {
         $crate::terminal::put(format_args!("{}\n", format_args!($($format)*)))
@@ -24,19 +24,19 @@ pub(crate) fn put_bytes(bytes: &[u8]) -> Result<(), Error> {
     out.write_all(bytes).and_then(|()| out.flush()).map_err(Error::Output)
 }
 
-/// Tells what went wrong, on standard error.
+/// Reports an error on standard error, unless nobody reads what this program says.
 pub(crate) fn complain(error: &Error) {
     if !error.is_broken_pipe() {
         note(format_args!("aioli: {error}"));
     }
 }
 
-/// Writes a line to standard error. Where that fails there is nobody to tell.
+/// Writes a line to standard error. Ignores a failure, because there is nowhere to report it.
 pub(crate) fn note(text: std::fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Whether someone sees what is asked.
+/// Whether a question on standard error reaches a terminal.
 pub(crate) fn can_ask() -> bool {
     io::stderr().is_terminal()
 }
@@ -47,7 +47,7 @@ pub(crate) fn ask(prompt: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
     Ok(Zeroizing::new(passphrase.into_bytes()))
 }
 
-/// A progress bar on standard error if that is a terminal, else one that shows nothing.
+/// A progress bar on standard error, hidden if that is not a terminal.
 pub(crate) fn progress(total: u64, unit: Unit) -> ProgressBar {
     let template = match unit {
         Unit::Bytes => "{bar:40} {bytes}/{total_bytes} {bytes_per_sec} {eta}",
@@ -58,7 +58,7 @@ pub(crate) fn progress(total: u64, unit: Unit) -> ProgressBar {
     bar
 }
 
-/// What a progress bar counts.
+/// The unit of a progress bar.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Unit {
     /// Bytes read.

@@ -1,4 +1,5 @@
-//! Writes the kernels of every set, one file each, into a folder: for nvcc and other compilers.
+//! Writes the kernels of every set into a folder, a file for each set, for nvcc and other
+//! compilers.
 //!
 //! `cargo run -p aioli-gpu --example sources -- FOLDER SHARED_BYTES`
 

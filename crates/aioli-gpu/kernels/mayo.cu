@@ -3,11 +3,12 @@
 #include "maps.cuh"
 #include "solve.cuh"
 
-// What the host needs to launch them: bytes of shared memory and threads of a block, bytes of a record of sign_map.
-struct Launch { u32 keygen_map, sign_map, verify_map, expand_map, sign_solve, threads, solve_threads, record; };
+// The needs of a launch, which the host reads (`Launch` of src/device.rs): bytes of shared memory
+// of a block, by kernel; threads of a block; bytes of the products of an item.
+struct Launch { u32 keygen_map, sign_map, verify_map, expand_map, sign_solve, map_threads, solve_threads, products; };
 FUNCTION Launch launch() {
     return {keygen::L::WORDS * 4, signing::L::WORDS * 4, verifying::L::WORDS * 4, expanding::WORDS * 4, solving::WORDS * 4,
-            THREADS, SOLVE_THREADS, signing::RECORD_WORDS * 4};
+            THREADS, SOLVE_THREADS, signing::PRODUCT_WORDS * 4};
 }
 #ifdef __CUDACC__
 extern "C" __constant__

@@ -1,8 +1,8 @@
-// Everything that is hashed, one thread for each scheme: the state of SHAKE256 stays in its registers.
+// The kernels that hash. Each item has a thread, which keeps the state of SHAKE256 in registers.
 #pragma once
 #include "shake.cuh"
 
-// seed_pk and O of secret keys. Secret: keys, the O in `oils`.
+// Derives seed_pk and O from secret keys. Secret: the keys, and the O in `oils`.
 extern "C" __global__ void keygen_seeds(const u8* secret_keys, u32* oils, u32 count) {
     const u32 item = blockIdx.x * blockDim.x + threadIdx.x;
     if (item >= count) return;
@@ -10,8 +10,11 @@ extern "C" __global__ void keygen_seeds(const u8* secret_keys, u32* oils, u32 co
     shake256<SEED_BYTES + O_BYTES>(in, oils + item * (u64)(OIL_STRIDE / 4));
 }
 
-// For the items of `list` (all, if it is null): what keygen_seeds computes, the salt, t with the key of the linear map,
-// and sample `sample` of the vinegar with r. Secret: keys, oils, vinegar.
+// Derives the hashes of signing, for the items of `list` (for all items if it is null): the results
+// of keygen_seeds; the salt; t with the key of the linear map; the vinegar and r of sample number
+// `sample`.
+//
+// Secret: keys, oils, vinegars.
 extern "C" __global__ void sign_seeds(
     const u32* list, const u8* secret_keys, const u8* digests, const u8* randomizers, u32 sample, u32* oils, u32* salts,
     u32* targets, u32* vinegars, u32 count
@@ -32,7 +35,7 @@ extern "C" __global__ void sign_seeds(
     shake256<K * V_BYTES + R_BYTES>(of_vinegar, vinegars + item * (VINEGAR_STRIDE / 4));
 }
 
-// t with the key of the linear map, from digests and the salts of signatures.
+// Derives t with the key of the linear map from digests and the salts of signatures.
 extern "C" __global__ void verify_targets(const u8* digests, const u8* signatures, u32* targets, u32 count) {
     const u32 item = blockIdx.x * blockDim.x + threadIdx.x;
     if (item >= count) return;

@@ -1,5 +1,5 @@
-// SHAKE256 by one thread, the state in registers: inputs and outputs have lengths that the compiler knows, so that every
-// index into the state is a constant.
+// SHAKE256 in one thread, with the state in registers: the compiler knows the lengths of inputs and
+// outputs, so every index into the state is a constant.
 #pragma once
 #include "params.cuh"
 
@@ -26,7 +26,7 @@ RoundConstants ROUND_CONSTANTS = round_constants();
 
 DEVICE u64 rotate64(u64 word, int by) { return by == 0 ? word : (word << by) | (word >> (64 - by)); }
 
-// The offsets of rho, by lane x + 5 y.
+// The rotations of rho, for lane x + 5 y.
 struct Offsets { int r[25]; };
 FUNCTION Offsets rho_offsets() {
     Offsets offsets = {};
@@ -55,13 +55,13 @@ DEVICE void keccak(u64 (&a)[25]) {
     }
 }
 
-// Up to four runs of bytes, one after another.
+// The input: up to four runs of bytes, one after another.
 template <int A, int B = 0, int C = 0, int D = 0> struct Input {
     static constexpr int LENGTH = A + B + C + D;
     const u8 *a, *b, *c;
     u8 d;
 
-    // With the padding of SHAKE after the end.
+    // Byte `i` of the input or, after its end, of the padding of SHAKE.
     DEVICE u64 byte(int i) const {
         static_assert(D <= 1, "the last part is a byte");
         if (i < A) return a[i];
@@ -72,7 +72,7 @@ template <int A, int B = 0, int C = 0, int D = 0> struct Input {
     }
 };
 
-// The first OUT bytes, in whole words; `out` has room for them and for what completes the last one.
+// Writes the first OUT bytes of output. `out` has room for them in whole words.
 template <int OUT, class In> DEVICE void shake256(const In& in, u32* out) {
     u64 a[25];
     UNROLL for (int i = 0; i < 25; i++) a[i] = 0;

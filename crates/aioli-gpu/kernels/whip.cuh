@@ -1,12 +1,12 @@
-// Whipping: sums of powers of z times m-vectors in GF(16)[z] / f(z). An m-vector is a polynomial in z, lowest coefficient
-// first, so z^e times it is a shift by e nibbles into a longer sum, which one fold reduces at the end. Exponents are
-// public.
+// Whipping: sums of z^e times m-vectors in GF(16)[z] / f(z). An m-vector is a polynomial in z,
+// lowest coefficient first, so z^e times it is a shift by e nibbles. The shifted vectors are added
+// into a longer sum, which one fold reduces at the end. The exponents are public.
 #pragma once
 #include "field.cuh"
 
-// Words of a sum that is not reduced.
+// Words of a sum before reduction.
 constexpr int WIDE = divide_up(M + max_exponent(), 8);
-// The coefficients from z^m upwards, and the tail of degree 3 that they are multiplied with, stay below z^m.
+// The coefficients from z^m upwards, times the tail of degree 3, stay below z^m.
 static_assert(max_exponent() + 4 <= M, "one fold is enough");
 
 // Word `p` of z^e times the vector.
@@ -25,7 +25,7 @@ DEVICE u32 above(const u32* wide, int p) {
     return p < 0 ? 0 : __funnelshift_r(low, high, 4 * (M & 7));
 }
 
-// Word `p` of a sum's remainder modulo f.
+// Word `p` of the remainder of a sum modulo f.
 DEVICE u32 reduced_word(const u32* wide, int p) {
     u32 word = wide[p];
     const u32 below = above(wide, p - 1), here = above(wide, p);
@@ -33,8 +33,12 @@ DEVICE u32 reduced_word(const u32* wide, int p) {
     return word & (p == MW - 1 ? LAST_WORD : ~0u);
 }
 
-// Adds W to the zeroed sum `wide`: z^e(i, j) times products[j][i] over i, j < K, rows of `rows` vectors, and in row K, if
-// there is a linear map, z^e(i, 0) times Lambda of vector i.
+// Adds W to the zeroed sum `wide`:
+//
+//     sum over i, j < K of z^e(i, j) products[j][i],
+//
+// and with the linear map also the sum over i < K of z^e(i, 0) products[K][i]. A row of `products`
+// has `rows` m-vectors; row K is Lambda of each vector.
 DEVICE void add_whipped(u32* wide, const u32* products, int rows) {
     const int groups = blockDim.x / WIDE, p = threadIdx.x % WIDE, group = threadIdx.x / WIDE;
     if (group >= groups) return;

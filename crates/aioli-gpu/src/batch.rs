@@ -1,15 +1,15 @@
 //! Batches of any size in bounded device memory, over any [`Device`].
 //!
-//! A batch is cut into chunks. Two lanes, each with its own memory and queue, take them in turn: while the device works
-//! on the chunk of one, the host packs and copies that of the other.
+//! A batch is cut into chunks, which take turns in [`lanes`].
 
 use crate::device::{Argument, Device, Kernel};
-use crate::{Error, Signing, Verification};
+use crate::error::Error;
+use crate::item::{Item, SigningItem};
+use crate::lanes::{Lane, lanes, pipeline, regions};
 use aioli::params::ByteArray;
 use aioli::{ParameterSet, Signature, SigningKey, VerifyingKey};
 use std::collections::HashMap;
 use std::marker::PhantomData;
-use std::ops::Range;
 use zeroize::Zeroize;
 
 /// The batches of one parameter set on one device.
@@ -21,145 +21,257 @@ pub struct Engine<P, D> {
     set: PhantomData<P>,
 }
 
+regions! {
+    /// The regions of key generation.
+    KeygenRegions {
+        /// Secret.
+        secret_keys,
+        /// The seed of P, and O, which is secret.
+        oils,
+        public_keys,
+    }
+}
+
+regions! {
+    /// The regions of signing.
+    SigningRegions {
+        /// Secret.
+        secret_keys,
+        /// The seed of P, and O, which is secret.
+        oils,
+        /// The vinegar and r. Secret.
+        vinegars,
+        /// The products that `sign_map` leaves for `sign_solve`. Secret.
+        products,
+        digests,
+        randomizers,
+        salts,
+        /// t, and the key of the linear map if the set has one.
+        targets,
+        signatures,
+        /// 1 for an item that is signed, else 0.
+        solved,
+        /// The items that need another sample.
+        retried,
+    }
+}
+
+regions! {
+    /// The regions of verification with a key for each signature.
+    VerifyingRegions {
+        public_keys,
+        digests,
+        signatures,
+        /// t, and the key of the linear map if the set has one.
+        targets,
+        /// 1 for a valid signature, else 0.
+        verdicts,
+    }
+}
+
+regions! {
+    /// The regions of verification under one key, which is expanded.
+    ExpandedRegions {
+        digests,
+        signatures,
+        /// t, and the key of the linear map if the set has one.
+        targets,
+        /// 1 for a valid signature, else 0.
+        verdicts,
+    }
+}
+
 impl<P: ParameterSet, D: Device> Engine<P, D> {
-    /// On a device that has the kernels of the set.
+    /// Batches on a device that has the kernels of the set.
     pub fn new(device: D) -> Self {
         Self { device, chunk: CHUNK, set: PhantomData }
     }
 
-    /// The same with smaller chunks, for tests.
+    /// The same batches in smaller chunks, for tests.
     pub fn with_chunk(self, chunk: usize) -> Self {
         Self { chunk: chunk.clamp(1, CHUNK), ..self }
     }
 
-    /// The public keys of secret keys.
+    /// Computes the public keys of secret keys.
     ///
     /// # Errors
     ///
-    /// Those of the device.
-    pub fn keygen(&self, keys: &[SigningKey<P>]) -> Result<Vec<VerifyingKey<P>>, Error> {
-        let strides = [stride(P::SECRET_KEY_BYTES), oil_stride::<P>(), stride(P::PUBLIC_KEY_BYTES)];
-        let mut public_keys = Vec::with_capacity(keys.len());
-        let lanes = self.lanes(keys.len(), strides)?;
-        self.pipeline(
-            lanes,
+    /// The errors of the device.
+    pub fn verifying_keys(&self, keys: &[SigningKey<P>]) -> Result<Vec<VerifyingKey<P>>, Error> {
+        let strides = KeygenRegions {
+            secret_keys: stride(P::SECRET_KEY_BYTES),
+            oils: oil_stride::<P>(),
+            public_keys: stride(P::PUBLIC_KEY_BYTES),
+        };
+        let mut results = Vec::with_capacity(keys.len());
+        pipeline(
+            lanes(&self.device, keys.len(), self.chunk, &strides)?,
             keys.len(),
             |lane, range| {
-                let Lane { queue, memory: [secret, oils, public], .. } = lane;
+                let Lane { queue, memory: KeygenRegions { secret_keys, oils, public_keys }, .. } = lane;
                 let mut packed = pack(&keys[range.clone()], P::SECRET_KEY_BYTES, |key| key.as_ref());
-                self.device.upload(*queue, secret, &packed)?;
+                self.device.upload(*queue, secret_keys, &packed)?;
                 packed.zeroize();
                 let count = Argument::Number(range.len() as u32);
-                self.launch(*queue, Kernel::KeygenSeeds, range.len(), &[memory(secret), memory(oils), count])?;
-                self.launch(*queue, Kernel::KeygenMap, range.len(), &[memory(oils), memory(public), count])
+                self.launch(*queue, Kernel::KeygenSeeds, range.len(), &[memory(secret_keys), memory(oils), count])?;
+                self.launch(*queue, Kernel::KeygenMap, range.len(), &[memory(oils), memory(public_keys), count])
             },
             |lane, range| {
-                let Lane { queue, memory: [secret, oils, public], .. } = lane;
-                let records = self.records(*queue, public, range.len(), P::PUBLIC_KEY_BYTES)?;
+                let Lane { queue, memory: KeygenRegions { secret_keys, oils, public_keys }, .. } = lane;
+                let records = self.records(*queue, public_keys, range.len(), P::PUBLIC_KEY_BYTES)?;
                 for record in records.chunks_exact(stride(P::PUBLIC_KEY_BYTES)) {
-                    public_keys.push(VerifyingKey::try_from(&record[..P::PUBLIC_KEY_BYTES])?);
+                    results.push(VerifyingKey::try_from(&record[..P::PUBLIC_KEY_BYTES])?);
                 }
-                [secret, oils].into_iter().try_for_each(|secret| self.device.clear(*queue, secret))
+                [secret_keys, oils].into_iter().try_for_each(|secret| self.device.clear(*queue, secret))
             },
         )?;
-        Ok(public_keys)
+        Ok(results)
     }
 
-    /// Signs; `randomizers` holds `SALT_BYTES` for each item. One result for each.
+    /// Signs each of the items, with `SALT_BYTES` of `randomizers` for each. One result for each
+    /// item.
     ///
     /// # Errors
     ///
-    /// [`Error::Randomizers`], and those of the device.
-    pub fn sign(
+    /// [`Error::Randomizers`], and the errors of the device.
+    pub fn sign_batch_with(
         &self,
-        items: &[Signing<'_, P>],
+        items: &[SigningItem<'_, P>],
         randomizers: &[u8],
     ) -> Result<Vec<Result<Signature<P>, aioli::Error>>, Error> {
-        let (expected, given) = (items.len() * P::SALT_BYTES, randomizers.len());
-        if expected != given {
-            return Err(Error::Randomizers { expected, given });
+        let expected = items.len() * P::SALT_BYTES;
+        if randomizers.len() != expected {
+            return Err(Error::Randomizers { expected, given: randomizers.len() });
         }
-        let randomizers: Vec<&[u8]> = randomizers.chunks_exact(P::SALT_BYTES).collect();
-        let vinegar = P::K * P::V_BYTES + P::R_BYTES;
-        // What is secret, then what is not.
-        let strides = [
-            stride(P::SECRET_KEY_BYTES),
-            oil_stride::<P>(),
-            stride(vinegar),
-            self.device.facts().record_bytes(),
-            stride(digest_bytes::<P>()),
-            stride(P::SALT_BYTES),
-            stride(P::SALT_BYTES),
-            target_stride::<P>(),
-            stride(P::SIGNATURE_BYTES),
-            size_of::<u32>(),
-            size_of::<u32>(),
-        ];
-        let lanes = self.lanes(items.len(), strides)?;
+        let given: Vec<&[u8]> = randomizers.chunks_exact(P::SALT_BYTES).collect();
         let mut results = Vec::with_capacity(items.len());
-        self.pipeline(
-            lanes,
+        pipeline(
+            lanes(&self.device, items.len(), self.chunk, &self.signing_strides())?,
             items.len(),
             |lane, range| {
-                let (chunk, queue) = (&items[range.clone()], lane.queue);
-                let [keys, _, _, _, digests, given, ..] = &mut lane.memory;
+                let chunk = &items[range.clone()];
+                let Lane { queue, memory: SigningRegions { secret_keys, digests, randomizers, .. }, .. } = lane;
                 let mut packed = pack(chunk, P::SECRET_KEY_BYTES, |item| item.key.as_ref());
-                self.device.upload(queue, keys, &packed)?;
+                self.device.upload(*queue, secret_keys, &packed)?;
                 packed.zeroize();
-                self.device.upload(queue, digests, &pack(chunk, digest_bytes::<P>(), |item| item.digest.as_ref()))?;
-                self.device.upload(queue, given, &pack(&randomizers[range.clone()], P::SALT_BYTES, |bytes| bytes))?;
+                self.device.upload(*queue, digests, &pack(chunk, digest_bytes::<P>(), |item| item.digest.as_ref()))?;
+                self.device.upload(*queue, randomizers, &pack(&given[range.clone()], P::SALT_BYTES, |bytes| bytes))?;
                 self.sample(lane, 0, range.len(), false)
             },
             |lane, range| {
-                let (queue, count) = (lane.queue, range.len());
-                let mut signed: Vec<u32> = Vec::new();
-                for sample in 1..=256 {
-                    let mut bytes = vec![0; count * size_of::<u32>()];
-                    self.device.download(queue, &lane.memory[9], &mut bytes)?;
-                    signed = words(&bytes);
-                    let failed: Vec<u32> = (0..count as u32).filter(|&i| signed[i as usize] == 0).collect();
-                    if failed.is_empty() || sample == 256 {
-                        break;
-                    }
-                    let list: Vec<u8> = failed.iter().flat_map(|i| i.to_le_bytes()).collect();
-                    self.device.upload(queue, &mut lane.memory[10], &list)?;
-                    self.sample(lane, sample, failed.len(), true)?;
-                }
-                let records = self.records(queue, &lane.memory[8], count, P::SIGNATURE_BYTES)?;
+                let signed = self.retry(lane, range.len())?;
+                let Lane { queue, memory: SigningRegions { signatures, .. }, .. } = lane;
+                let records = self.records(*queue, signatures, range.len(), P::SIGNATURE_BYTES)?;
                 for (record, signed) in records.chunks_exact(stride(P::SIGNATURE_BYTES)).zip(signed) {
                     results.push(match signed {
                         0 => Err(aioli::Error::SamplesExhausted),
                         _ => Signature::try_from(&record[..P::SIGNATURE_BYTES]),
                     });
                 }
-                lane.memory[..4].iter_mut().try_for_each(|secret| self.device.clear(queue, secret))
+                let SigningRegions { secret_keys, oils, vinegars, products, .. } = &mut lane.memory;
+                [secret_keys, oils, vinegars, products]
+                    .into_iter()
+                    .try_for_each(|secret| self.device.clear(*queue, secret))
             },
         )?;
         Ok(results)
     }
 
-    /// Tries a vinegar sample for `count` items of a lane: those of its list, or all.
-    fn sample(&self, lane: &Lane<D::Memory, 11>, sample: u32, count: usize, listed: bool) -> Result<(), Error> {
-        let [keys, oils, vinegars, records, digests, given, salts, targets, signatures, solved, list] =
-            lane.memory.each_ref().map(Argument::Memory);
-        let list = if listed { list } else { Argument::Null };
-        let (sample, number) = (Argument::Number(sample), Argument::Number(count as u32));
-        let arguments = [list, keys, digests, given, sample, oils, salts, targets, vinegars, number];
+    fn signing_strides(&self) -> SigningRegions<usize> {
+        SigningRegions {
+            secret_keys: stride(P::SECRET_KEY_BYTES),
+            oils: oil_stride::<P>(),
+            vinegars: stride(P::K * P::V_BYTES + P::R_BYTES),
+            products: self.device.facts().products_bytes(),
+            digests: stride(digest_bytes::<P>()),
+            randomizers: stride(P::SALT_BYTES),
+            salts: stride(P::SALT_BYTES),
+            targets: target_stride::<P>(),
+            signatures: stride(P::SIGNATURE_BYTES),
+            solved: size_of::<u32>(),
+            retried: size_of::<u32>(),
+        }
+    }
+
+    /// Tries further samples for the first `count` items of a lane until all are signed, or until
+    /// no sample is left. Returns 0 for each item that is not signed.
+    fn retry(&self, lane: &mut Lane<SigningRegions<D::Memory>>, count: usize) -> Result<Vec<u32>, Error> {
+        let mut sample = 1;
+        loop {
+            let signed = self.words(lane.queue, &lane.memory.solved, count)?;
+            let failed: Vec<u32> = (0..count as u32).filter(|&i| signed[i as usize] == 0).collect();
+            if failed.is_empty() || sample == SAMPLES {
+                return Ok(signed);
+            }
+            let list: Vec<u8> = failed.iter().flat_map(|i| i.to_le_bytes()).collect();
+            self.device.upload(lane.queue, &mut lane.memory.retried, &list)?;
+            self.sample(lane, sample, failed.len(), true)?;
+            sample += 1;
+        }
+    }
+
+    /// Tries vinegar sample number `sample` for `count` items of a lane: the first ones, or those
+    /// listed in `retried`.
+    fn sample(
+        &self,
+        lane: &Lane<SigningRegions<D::Memory>>,
+        sample: u32,
+        count: usize,
+        listed: bool,
+    ) -> Result<(), Error> {
+        let SigningRegions {
+            secret_keys,
+            oils,
+            vinegars,
+            products,
+            digests,
+            randomizers,
+            salts,
+            targets,
+            signatures,
+            solved,
+            retried,
+        } = &lane.memory;
+        let list = if listed { memory(retried) } else { Argument::Null };
+        let sample = Argument::Number(sample);
+        let number = Argument::Number(count as u32);
+        let arguments = [
+            list,
+            memory(secret_keys),
+            memory(digests),
+            memory(randomizers),
+            sample,
+            memory(oils),
+            memory(salts),
+            memory(targets),
+            memory(vinegars),
+            number,
+        ];
         self.launch(lane.queue, Kernel::SignSeeds, count, &arguments)?;
-        let arguments = [list, oils, vinegars, targets, records, number];
+        let arguments = [list, memory(oils), memory(vinegars), memory(targets), memory(products), number];
         self.launch(lane.queue, Kernel::SignMap, count, &arguments)?;
-        let arguments = [list, oils, vinegars, targets, salts, records, signatures, solved, number];
+        let arguments = [
+            list,
+            memory(oils),
+            memory(vinegars),
+            memory(targets),
+            memory(salts),
+            memory(products),
+            memory(signatures),
+            memory(solved),
+            number,
+        ];
         self.launch(lane.queue, Kernel::SignSolve, count, &arguments)
     }
 
-    /// Verifies. One result for each item.
+    /// Verifies each of the items. One result for each.
     ///
-    /// A key of at least 16 items is expanded, once, and stays in device memory for them.
+    /// A key that at least 16 items share is expanded once, and stays in device memory for them.
     ///
     /// # Errors
     ///
-    /// Those of the device.
-    pub fn verify(&self, items: &[Verification<'_, P>]) -> Result<Vec<Result<(), aioli::Error>>, Error> {
+    /// The errors of the device.
+    pub fn verify_batch(&self, items: &[Item<'_, P>]) -> Result<Vec<Result<(), aioli::Error>>, Error> {
         let mut by_key = HashMap::<&[u8], Vec<usize>>::new();
         for (i, item) in items.iter().enumerate() {
             by_key.entry(item.key.as_ref()).or_default().push(i);
@@ -175,48 +287,57 @@ impl<P: ParameterSet, D: Device> Engine<P, D> {
         Ok(valid.into_iter().map(|valid| if valid { Ok(()) } else { Err(aioli::Error::InvalidSignature) }).collect())
     }
 
-    fn verify_each(&self, items: &[Verification<'_, P>], chosen: &[usize], valid: &mut [bool]) -> Result<(), Error> {
-        let strides = [
-            stride(P::PUBLIC_KEY_BYTES),
-            stride(digest_bytes::<P>()),
-            stride(P::SIGNATURE_BYTES),
-            target_stride::<P>(),
-            size_of::<u32>(),
-        ];
-        self.pipeline(
-            self.lanes(chosen.len(), strides)?,
+    /// Verifies the chosen items, each with its own key.
+    fn verify_each(&self, items: &[Item<'_, P>], chosen: &[usize], valid: &mut [bool]) -> Result<(), Error> {
+        let strides = VerifyingRegions {
+            public_keys: stride(P::PUBLIC_KEY_BYTES),
+            digests: stride(digest_bytes::<P>()),
+            signatures: stride(P::SIGNATURE_BYTES),
+            targets: target_stride::<P>(),
+            verdicts: size_of::<u32>(),
+        };
+        pipeline(
+            lanes(&self.device, chosen.len(), self.chunk, &strides)?,
             chosen.len(),
             |lane, range| {
-                let (queue, chunk) = (lane.queue, &chosen[range.clone()]);
-                let [keys, digests, signatures, targets, verdicts] = &mut lane.memory;
-                self.device.upload(queue, keys, &pack(chunk, P::PUBLIC_KEY_BYTES, |&i| items[i].key.as_ref()))?;
+                let queue = lane.queue;
+                let chunk = &chosen[range.clone()];
+                let VerifyingRegions { public_keys, digests, signatures, targets, verdicts } = &mut lane.memory;
+                let packed = pack(chunk, P::PUBLIC_KEY_BYTES, |&i| items[i].key.as_ref());
+                self.device.upload(queue, public_keys, &packed)?;
                 self.upload_signed(queue, digests, signatures, items, chunk)?;
                 let number = Argument::Number(range.len() as u32);
                 let arguments = [memory(digests), memory(signatures), memory(targets), number];
                 self.launch(queue, Kernel::VerifyTargets, range.len(), &arguments)?;
-                let arguments = [memory(keys), memory(signatures), memory(targets), memory(verdicts), number];
+                let arguments = [memory(public_keys), memory(signatures), memory(targets), memory(verdicts), number];
                 self.launch(queue, Kernel::VerifyMap, range.len(), &arguments)
             },
-            |lane, range| self.verdicts(lane.queue, &lane.memory[4], &chosen[range], valid),
+            |lane, range| self.verdicts(lane.queue, &lane.memory.verdicts, &chosen[range], valid),
         )
     }
 
-    fn verify_one_key(&self, items: &[Verification<'_, P>], chosen: &[usize], valid: &mut [bool]) -> Result<(), Error> {
+    /// Verifies the chosen items, which share a key, with the key expanded.
+    fn verify_one_key(&self, items: &[Item<'_, P>], chosen: &[usize], valid: &mut [bool]) -> Result<(), Error> {
         let key = items[chosen[0]].key.as_ref();
         let mut public_key = self.device.allocate(0, stride(P::PUBLIC_KEY_BYTES))?;
         let expanded = self.device.allocate(0, stride(P::P_BYTES))?;
         self.device.upload(0, &mut public_key, &pack(&[key], P::PUBLIC_KEY_BYTES, |key| key))?;
         self.launch(0, Kernel::ExpandMap, 1, &[memory(&public_key), memory(&expanded)])?;
-        // The other queue uses it too.
+        // The other queue reads the expanded key, too.
         self.device.finish(0)?;
-        let strides = [stride(digest_bytes::<P>()), stride(P::SIGNATURE_BYTES), target_stride::<P>(), size_of::<u32>()];
-        self.pipeline(
-            self.lanes(chosen.len(), strides)?,
+        let strides = ExpandedRegions {
+            digests: stride(digest_bytes::<P>()),
+            signatures: stride(P::SIGNATURE_BYTES),
+            targets: target_stride::<P>(),
+            verdicts: size_of::<u32>(),
+        };
+        pipeline(
+            lanes(&self.device, chosen.len(), self.chunk, &strides)?,
             chosen.len(),
             |lane, range| {
-                let (queue, chunk) = (lane.queue, &chosen[range.clone()]);
-                let [digests, signatures, targets, verdicts] = &mut lane.memory;
-                self.upload_signed(queue, digests, signatures, items, chunk)?;
+                let queue = lane.queue;
+                let ExpandedRegions { digests, signatures, targets, verdicts } = &mut lane.memory;
+                self.upload_signed(queue, digests, signatures, items, &chosen[range.clone()])?;
                 let number = Argument::Number(range.len() as u32);
                 let arguments = [memory(digests), memory(signatures), memory(targets), number];
                 self.launch(queue, Kernel::VerifyTargets, range.len(), &arguments)?;
@@ -230,35 +351,42 @@ impl<P: ParameterSet, D: Device> Engine<P, D> {
                 ];
                 self.launch(queue, Kernel::VerifyExpandedMap, range.len(), &arguments)
             },
-            |lane, range| self.verdicts(lane.queue, &lane.memory[3], &chosen[range], valid),
+            |lane, range| self.verdicts(lane.queue, &lane.memory.verdicts, &chosen[range], valid),
         )
     }
 
+    /// Uploads digests and signatures of the items of a chunk.
     fn upload_signed(
         &self,
         queue: usize,
         digests: &mut D::Memory,
         signatures: &mut D::Memory,
-        items: &[Verification<'_, P>],
+        items: &[Item<'_, P>],
         chunk: &[usize],
     ) -> Result<(), Error> {
         self.device.upload(queue, digests, &pack(chunk, digest_bytes::<P>(), |&i| items[i].digest.as_ref()))?;
         self.device.upload(queue, signatures, &pack(chunk, P::SIGNATURE_BYTES, |&i| items[i].signature.as_ref()))
     }
 
-    fn verdicts(&self, queue: usize, memory: &D::Memory, chunk: &[usize], valid: &mut [bool]) -> Result<(), Error> {
-        let mut bytes = vec![0; size_of_val(chunk) / size_of::<usize>() * size_of::<u32>()];
-        self.device.download(queue, memory, &mut bytes)?;
-        for (&i, verdict) in chunk.iter().zip(words(&bytes)) {
+    /// Downloads the verdicts on the items of a chunk.
+    fn verdicts(&self, queue: usize, verdicts: &D::Memory, chunk: &[usize], valid: &mut [bool]) -> Result<(), Error> {
+        for (&i, verdict) in chunk.iter().zip(self.words(queue, verdicts, chunk.len())?) {
             valid[i] = verdict == 1;
         }
         Ok(())
     }
 
-    /// What is in the beginning of a lane's memory, `count` records of `length` bytes and what completes them.
-    fn records(&self, queue: usize, memory: &D::Memory, count: usize, length: usize) -> Result<Vec<u8>, Error> {
+    /// Downloads the first `count` words of a region.
+    fn words(&self, queue: usize, region: &D::Memory, count: usize) -> Result<Vec<u32>, Error> {
+        let mut bytes = vec![0; count * size_of::<u32>()];
+        self.device.download(queue, region, &mut bytes)?;
+        Ok(bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect())
+    }
+
+    /// Downloads the first `count` records of `length` bytes, with their padding.
+    fn records(&self, queue: usize, region: &D::Memory, count: usize, length: usize) -> Result<Vec<u8>, Error> {
         let mut records = vec![0; count * stride(length)];
-        self.device.download(queue, memory, &mut records)?;
+        self.device.download(queue, region, &mut records)?;
         Ok(records)
     }
 
@@ -271,70 +399,13 @@ impl<P: ParameterSet, D: Device> Engine<P, D> {
     ) -> Result<(), Error> {
         self.device.launch(queue, kernel, self.device.facts().size(kernel, items), arguments)
     }
-
-    /// Two lanes with memory for as many items as may be, of these many bytes each.
-    fn lanes<const N: usize>(&self, items: usize, strides: [usize; N]) -> Result<Vec<Lane<D::Memory, N>>, Error> {
-        let bytes: usize = strides.iter().sum();
-        let fits = self.device.facts().memory / 2 / bytes;
-        let chunk = fits.clamp(1, self.chunk).min(items);
-        let lanes = if items > chunk { 2 } else { items.min(1) };
-        (0..lanes)
-            .map(|queue| {
-                let memory: Vec<_> = strides
-                    .iter()
-                    .map(|stride| self.device.allocate(queue, stride * chunk))
-                    .collect::<Result<_, _>>()?;
-                let Ok(memory) = memory.try_into() else { unreachable!("as many as there are strides") };
-                Ok(Lane { queue, memory, chunk, pending: None })
-            })
-            .collect()
-    }
-
-    /// Submits chunk after chunk, and collects each before its lane is used again.
-    fn pipeline<const N: usize>(
-        &self,
-        mut lanes: Vec<Lane<D::Memory, N>>,
-        items: usize,
-        mut submit: impl FnMut(&mut Lane<D::Memory, N>, Range<usize>) -> Result<(), Error>,
-        mut collect: impl FnMut(&mut Lane<D::Memory, N>, Range<usize>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let Some(chunk) = lanes.first().map(|lane| lane.chunk) else { return Ok(()) };
-        let count = lanes.len();
-        for (turn, first) in (0..items).step_by(chunk).enumerate() {
-            let lane = &mut lanes[turn % count];
-            if let Some(range) = lane.pending.take() {
-                collect(lane, range)?;
-            }
-            let range = first..items.min(first + chunk);
-            submit(lane, range.clone())?;
-            lane.pending = Some(range);
-        }
-        // In the order of the items: the lane after the last one used is the older.
-        let turns = items.div_ceil(chunk);
-        for turn in turns..turns + count {
-            let lane = &mut lanes[turn % count];
-            if let Some(range) = lane.pending.take() {
-                collect(lane, range)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A queue and the memory that a chunk needs.
-struct Lane<M, const N: usize> {
-    queue: usize,
-    memory: [M; N],
-    chunk: usize,
-    /// The items that are being worked on.
-    pending: Option<Range<usize>>,
 }
 
 fn memory<M>(memory: &M) -> Argument<'_, M> {
     Argument::Memory(memory)
 }
 
-/// Records of `length` bytes, each completed with zeros.
+/// Records of `length` bytes, each padded with zeros.
 fn pack<'a, T>(items: &'a [T], length: usize, bytes: impl Fn(&'a T) -> &'a [u8]) -> Vec<u8> {
     let mut packed = vec![0; items.len() * stride(length)];
     for (record, item) in packed.chunks_exact_mut(stride(length)).zip(items) {
@@ -343,11 +414,7 @@ fn pack<'a, T>(items: &'a [T], length: usize, bytes: impl Fn(&'a T) -> &'a [u8])
     packed
 }
 
-fn words(bytes: &[u8]) -> Vec<u32> {
-    bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect()
-}
-
-/// Records begin at multiples of 16 bytes (`stride16` of `kernels/params.cuh`).
+/// Bytes from one record to the next: a multiple of 16 (`stride16` of `kernels/params.cuh`).
 const fn stride(length: usize) -> usize {
     length.next_multiple_of(16)
 }
@@ -366,5 +433,7 @@ fn digest_bytes<P: ParameterSet>() -> usize {
 
 /// The most items of a chunk: enough for every multiprocessor to work on many of them.
 const CHUNK: usize = 1 << 14;
-/// Items of a key from which on it is worth expanding.
+/// Items of a key from which on expanding it pays.
 const SHARED: usize = 16;
+/// Vinegar samples that the specification allows for a signature.
+const SAMPLES: u32 = 256;

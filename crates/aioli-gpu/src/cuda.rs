@@ -1,8 +1,9 @@
-//! CUDA as a [`Device`]: the one place that calls it.
+//! CUDA as a [`Device`]. No other module calls CUDA.
 #![allow(unsafe_code, reason = "calls of the driver")]
 
 use crate::device::{Argument, Device, Facts, Kernel, Size};
-use crate::{Error, source};
+use crate::error::Error;
+use crate::source::source;
 use aioli::ParameterSet;
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as SHARED;
@@ -19,16 +20,15 @@ use std::sync::Arc;
 pub(crate) struct Context(Arc<CudaContext>);
 
 impl Context {
-    /// The first GPU.
+    /// Finds the first GPU.
     pub(crate) fn open() -> Result<Self, Error> {
-        // SAFETY: tries to load the libraries and lets go of them again; their initializers are NVIDIA's.
-        let (driver, compiler) =
-            unsafe { (cudarc::driver::sys::is_culib_present(), cudarc::nvrtc::sys::is_culib_present()) };
-        // cudarc panics where they are absent.
-        if !driver {
+        // The libraries are looked for first, because cudarc panics if they are absent.
+        // SAFETY: loads the library and unloads it again; its initializers are NVIDIA's.
+        if !unsafe { cudarc::driver::sys::is_culib_present() } {
             return Err(Error::NoLibrary { name: "the NVIDIA driver (libcuda)" });
         }
-        if !compiler {
+        // SAFETY: as for the driver.
+        if !unsafe { cudarc::nvrtc::sys::is_culib_present() } {
             return Err(Error::NoLibrary { name: "NVIDIA's run-time compiler (libnvrtc)" });
         }
         if cudarc::driver::result::init().is_err() {
@@ -85,12 +85,13 @@ impl Device for Cuda {
     }
 
     fn allocate(&self, queue: usize, bytes: usize) -> Result<Self::Memory, Error> {
-        // SAFETY: of any content, and read only where something was written; bytes have no invalid values.
+        // SAFETY: the memory has any content, which is valid for bytes, and is read only where it
+        // was written.
         unsafe { self.streams[queue].alloc(bytes) }.map_err(failed("cuMemAllocAsync"))
     }
 
     fn upload(&self, queue: usize, memory: &mut Self::Memory, bytes: &[u8]) -> Result<(), Error> {
-        // From memory that is not pinned: copied aside before the call returns.
+        // The bytes are not pinned, so the driver copies them aside before the call returns.
         self.streams[queue].memcpy_htod(bytes, memory).map_err(failed("cuMemcpyHtoDAsync"))
     }
 
@@ -128,16 +129,16 @@ impl Device for Cuda {
             block_dim: (size.threads, 1, 1),
             shared_mem_bytes: size.shared,
         };
-        // SAFETY: `batch` gives each kernel the arguments of its declaration, memory for as many items as it is told,
-        // and the tests run the same calls on kernels whose accesses are checked.
+        // SAFETY: `batch` passes the arguments that each kernel declares, and memory for as many
+        // items as it passes. The tests run the same calls on kernels whose accesses are checked.
         unsafe { launch.launch(config) }.map(drop).map_err(failed("cuLaunchKernel"))
     }
 }
 
-/// The kernels, what they need, and the queues.
+/// The kernels, the facts about them and the GPU, and the two queues.
 type Loaded = (Arc<CudaModule>, Facts, [Arc<CudaStream>; 2]);
 
-/// Loads the kernels for so much shared memory.
+/// Loads the kernels for `shared_bytes` bytes of shared memory for a block.
 fn load<P: ParameterSet>(context: &Context, shared_bytes: u32) -> Result<Loaded, Error> {
     let Context(device) = context;
     let module = device.load_module(compiled::<P>(context, shared_bytes)?).map_err(failed("cuModuleLoadData"))?;
@@ -154,7 +155,7 @@ fn load<P: ParameterSet>(context: &Context, shared_bytes: u32) -> Result<Loaded,
     Ok((module, Facts::new(&launch, multiprocessors, (free / 2).min(MEMORY)), streams))
 }
 
-/// The kernels in PTX for this GPU: from the cache, or from the compiler and then in the cache.
+/// The kernels in PTX for this GPU: from the cache, or else compiled, and stored in the cache.
 fn compiled<P: ParameterSet>(context: &Context, shared_bytes: u32) -> Result<Ptx, Error> {
     let major = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
     let minor = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
@@ -168,7 +169,8 @@ fn compiled<P: ParameterSet>(context: &Context, shared_bytes: u32) -> Result<Ptx
     }
     let ptx = compile(source, options)?;
     if let Some(path) = cached {
-        // A cache that cannot be written costs time, nothing else. Never a half-written file under the name.
+        // Errors are ignored: without a cache the next start compiles again. The file gets its name
+        // once it is complete, so nobody reads half of it.
         let part = path.with_extension(format!("{}.part", std::process::id()));
         let _ = path.parent().map(std::fs::create_dir_all);
         let _ = std::fs::write(&part, ptx.to_src()).and_then(|()| std::fs::rename(&part, &path));
@@ -190,15 +192,16 @@ fn compile(source: String, options: Vec<String>) -> Result<Ptx, Error> {
     })
 }
 
-/// NVRTC's version; zero if it does not say.
+/// The version of NVRTC; zeros if the call fails.
 fn compiler_version() -> (i32, i32) {
     let (mut major, mut minor) = (0, 0);
-    // SAFETY: writes the two numbers; the library is there, `Context::open` has seen it.
+    // SAFETY: the call writes the two numbers. The library is present, because `Context::open` has
+    // found it.
     unsafe { cudarc::nvrtc::sys::nvrtcVersion(&mut major, &mut minor) };
     (major, minor)
 }
 
-/// Where compiled kernels are kept: `AIOLI_GPU_CACHE`, or `aioli/gpu` in the user's folder of caches.
+/// The folder of compiled kernels: `AIOLI_GPU_CACHE`, or `aioli/gpu` in the user's cache folder.
 fn cache() -> Option<PathBuf> {
     let folder = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     folder("AIOLI_GPU_CACHE")
@@ -209,7 +212,7 @@ fn failed(call: &'static str) -> impl Fn(DriverError) -> Error {
     move |error| Error::Cuda { call, reason: error.to_string() }
 }
 
-/// The most device memory that a batch takes.
+/// The most bytes of device memory that a batch takes.
 const MEMORY: usize = 2 << 30;
 
 #[cfg(test)]
@@ -222,7 +225,7 @@ mod tests {
     fn nvrtc_compiles_every_set() {
         // SAFETY: as in `Context::open`.
         if !unsafe { cudarc::nvrtc::sys::is_culib_present() } {
-            // Past the test runner, which would keep it to itself.
+            // Written to standard error itself, because the test runner captures what is printed.
             let why = "NVIDIA's run-time compiler (libnvrtc) is not installed";
             writeln!(std::io::stderr(), "SKIPPED nvrtc_compiles_every_set: {why}").unwrap();
             return;

@@ -1,15 +1,15 @@
-//! What can go wrong on the way to the GPU and there.
+//! The errors of a whole batch.
 
-/// A batch failed as a whole; each variant says what was wrong and what was expected.
+/// Why a batch failed as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// A library of CUDA is not on this machine.
     NoLibrary {
-        /// Its name: that of the driver or of the compiler.
+        /// The library: the driver or the compiler.
         name: &'static str,
     },
-    /// There is a driver but no GPU that it can use.
+    /// The driver finds no GPU that it can use.
     NoDevice,
     /// A call of CUDA failed.
     Cuda {
@@ -18,21 +18,21 @@ pub enum Error {
         /// CUDA's description of the failure.
         reason: String,
     },
-    /// The kernels were not accepted by the compiler of this machine.
+    /// The compiler of this machine rejects the kernels.
     Compile {
-        /// What it says.
+        /// The compiler's messages.
         log: String,
     },
     /// The GPU has less shared memory for a block than the kernels need.
     SharedMemory {
-        /// The bytes that they need.
+        /// The bytes that the kernels need.
         expected: usize,
-        /// The bytes that it has.
+        /// The bytes that the GPU has.
         given: usize,
     },
-    /// Randomizers of another number or length than the batch needs.
+    /// The randomizers have another length than the batch needs.
     Randomizers {
-        /// The bytes that it needs.
+        /// The bytes that the batch needs.
         expected: usize,
         /// The bytes that were given.
         given: usize,
@@ -52,7 +52,7 @@ impl std::fmt::Display for Error {
                 write!(f, "the kernels need {expected} bytes of shared memory in a block, this GPU has {given}")
             }
             Self::Randomizers { expected, given } => {
-                write!(f, "the randomizers of the batch have {expected} bytes together, {given} given")
+                write!(f, "the batch needs {expected} bytes of randomizers, {given} given")
             }
             Self::Library(error) => error.fmt(f),
         }

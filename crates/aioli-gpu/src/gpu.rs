@@ -1,8 +1,9 @@
-//! A GPU and its batches.
+//! The GPU and its batches.
 
 use crate::batch::Engine;
 use crate::cuda::{Context, Cuda};
-use crate::{Error, Signing, Verification};
+use crate::error::Error;
+use crate::item::{Item, SigningItem};
 use aioli::batch::KeyPair;
 use aioli::{Algorithm, ParameterSet, Signature, SigningKey, VerifyingKey};
 use std::any::Any;
@@ -11,17 +12,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The first NVIDIA GPU of the machine.
 ///
-/// Batches may have any size; they take at most 2 GiB of device memory, and copies overlap with work. Calls from several
-/// threads are served one after another for a parameter set.
+/// Batches may have any size. A batch takes at most 2 GiB of device memory, and its copies overlap
+/// with its work. Batches of one parameter set run one after another, even if several threads call.
 #[derive(Debug)]
 pub struct Gpu {
     context: Context,
-    /// The loaded kernels: for each set a mutex of its engine.
+    /// The engines of the sets whose kernels are loaded, each an `Arc<Mutex<Engine<P, Cuda>>>`.
     engines: Mutex<HashMap<Algorithm, Arc<dyn Any + Send + Sync>>>,
 }
 
 impl Gpu {
-    /// Finds CUDA and the GPU. Nothing is compiled yet.
+    /// Finds CUDA and the GPU, and compiles nothing yet.
     ///
     /// # Errors
     ///
@@ -30,7 +31,7 @@ impl Gpu {
         Ok(Self { context: Context::open()?, engines: Mutex::default() })
     }
 
-    /// The name that the driver has for it.
+    /// The driver's name for the GPU.
     ///
     /// # Errors
     ///
@@ -39,7 +40,8 @@ impl Gpu {
         self.context.name()
     }
 
-    /// Compiles and loads the kernels of a set, which otherwise its first batch does.
+    /// Compiles and loads the kernels of a set. Without this call, the first batch of the set does
+    /// it.
     ///
     /// # Errors
     ///
@@ -52,7 +54,8 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// [`Error::Library`] if there is no randomness; those of [`prepare`](Self::prepare).
+    /// [`Error::Library`] if the system gives no randomness, and the errors of
+    /// [`prepare`](Self::prepare).
     pub fn keygen_batch<P: ParameterSet>(&self, count: usize) -> Result<Vec<KeyPair<P>>, Error> {
         let keys: Vec<SigningKey<P>> = (0..count).map(|_| SigningKey::generate()).collect::<Result<_, _>>()?;
         let public_keys = self.verifying_keys(&keys)?;
@@ -63,51 +66,51 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// Those of [`prepare`](Self::prepare).
+    /// The errors of [`prepare`](Self::prepare).
     pub fn verifying_keys<P: ParameterSet>(&self, keys: &[SigningKey<P>]) -> Result<Vec<VerifyingKey<P>>, Error> {
-        locked(&*self.engine::<P>()?).keygen(keys)
+        locked(&*self.engine::<P>()?).verifying_keys(keys)
     }
 
-    /// Signs each of the items with fresh randomness. One result for each item, [`aioli::Error::SamplesExhausted`] being
-    /// what can go wrong with one.
+    /// Signs each of the items with fresh randomness. Returns one result for each item, whose only error
+    /// is [`aioli::Error::SamplesExhausted`].
     ///
     /// # Errors
     ///
-    /// [`Error::Library`] if there is no randomness; those of [`prepare`](Self::prepare).
+    /// [`Error::Library`] if the system gives no randomness, and the errors of
+    /// [`prepare`](Self::prepare).
     pub fn sign_batch<P: ParameterSet>(
         &self,
-        items: &[Signing<'_, P>],
+        items: &[SigningItem<'_, P>],
     ) -> Result<Vec<Result<Signature<P>, aioli::Error>>, Error> {
         let mut randomizers = vec![0; items.len() * P::SALT_BYTES];
         getrandom::fill(&mut randomizers).map_err(|_| aioli::Error::Randomness)?;
         self.sign_batch_with(items, &randomizers)
     }
 
-    /// Signs with given randomizers, `SALT_BYTES` for each item; zeros make the signatures deterministic.
+    /// Signs each of the items with given randomizers, `SALT_BYTES` for each. Zeros make the
+    /// signatures deterministic.
     ///
     /// # Errors
     ///
-    /// [`Error::Randomizers`]; those of [`prepare`](Self::prepare).
+    /// [`Error::Randomizers`], and the errors of [`prepare`](Self::prepare).
     pub fn sign_batch_with<P: ParameterSet>(
         &self,
-        items: &[Signing<'_, P>],
+        items: &[SigningItem<'_, P>],
         randomizers: &[u8],
     ) -> Result<Vec<Result<Signature<P>, aioli::Error>>, Error> {
-        locked(&*self.engine::<P>()?).sign(items, randomizers)
+        locked(&*self.engine::<P>()?).sign_batch_with(items, randomizers)
     }
 
-    /// Verifies each of the items. One result for each, [`aioli::Error::InvalidSignature`] if it is not valid.
+    /// Verifies each of the items. One result for each item, [`aioli::Error::InvalidSignature`] if
+    /// the signature is not valid.
     ///
     /// A key that at least 16 of the items share is expanded once.
     ///
     /// # Errors
     ///
-    /// Those of [`prepare`](Self::prepare).
-    pub fn verify_batch<P: ParameterSet>(
-        &self,
-        items: &[Verification<'_, P>],
-    ) -> Result<Vec<Result<(), aioli::Error>>, Error> {
-        locked(&*self.engine::<P>()?).verify(items)
+    /// The errors of [`prepare`](Self::prepare).
+    pub fn verify_batch<P: ParameterSet>(&self, items: &[Item<'_, P>]) -> Result<Vec<Result<(), aioli::Error>>, Error> {
+        locked(&*self.engine::<P>()?).verify_batch(items)
     }
 
     fn engine<P: ParameterSet>(&self) -> Result<Arc<Mutex<Engine<P, Cuda>>>, Error> {
@@ -121,7 +124,7 @@ impl Gpu {
     }
 }
 
-/// The contents of a mutex; a panic elsewhere has left nothing half done in them.
+/// The contents of a mutex. A panic of another thread leaves nothing half done in them.
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,47 +1,50 @@
-//! Splitting batches between GPU and processor, by the rates at which they are seen to work.
+//! Splits batches between GPU and processor, by the rates that it measures.
 
-use crate::{Error, Gpu, Signing, Verification};
-use aioli::backend::BackendKind;
+use crate::error::Error;
+use crate::gpu::Gpu;
+use crate::item::{Item, SigningItem};
+use aioli::backend::DetectedBackend;
 use aioli::{ExpandedVerifyingKey, ParameterSet, Signature, SigningKey, VerifyingKey, hazmat};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// Something that works on batches: results come in the order of the items, one for each.
+/// A worker on batches of one operation.
 pub trait Worker<T, R> {
-    /// Works on all of the items.
+    /// Works on all of the items. Returns one result for each, in their order.
     ///
     /// # Errors
     ///
-    /// If the batch failed as a whole.
+    /// An error if the batch fails as a whole.
     fn work(&self, items: &[T]) -> Result<Vec<R>, Error>;
 }
 
-/// Splits the batches of one kind of work, as one operation of one set, between two workers, so that both end at the same
-/// time.
+/// Splits batches between two workers so that both end at the same time.
+///
+/// A schedule is for one operation of one parameter set.
 #[derive(Debug, Default)]
 pub struct Schedule(Mutex<Rates>);
 
 impl Schedule {
-    /// Rates unknown.
+    /// A schedule that knows no rates yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The rates as they are known now.
+    /// The rates measured so far.
     pub fn rates(&self) -> Rates {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Works on a batch with both, and notes how fast they were.
+    /// Works on a batch with both workers, and measures their rates.
     ///
-    /// While a rate is unknown, a small part of the batch is a trial; a batch too small for one goes to the second worker,
-    /// which should be the one that needs no large batches.
+    /// While a rate is unknown, a small part of the batch is a trial. A batch too small for a trial
+    /// goes to the second worker, so that should be the one that needs no large batches.
     ///
     /// # Errors
     ///
-    /// Those of the workers.
+    /// The errors of the workers.
     pub fn run<T: Sync, R: Send>(
         &self,
         items: &[T],
@@ -63,7 +66,8 @@ impl Schedule {
         Ok(results)
     }
 
-    /// The first `split` items by the first worker, the others by the second.
+    /// Gives the first `split` items to the first worker and the rest to the second, at the same
+    /// time.
     fn both<T: Sync, R: Send>(
         &self,
         items: &[T],
@@ -79,39 +83,41 @@ impl Schedule {
             Ok((worker.work(items)?, start.elapsed().as_secs_f64()))
         }
         let (head, tail) = items.split_at(split);
-        let (ours, theirs) = std::thread::scope(|scope| {
-            let theirs = scope.spawn(|| timed(second, tail));
-            (timed(first, head), theirs.join())
+        let (of_first, of_second) = std::thread::scope(|scope| {
+            let of_second = scope.spawn(|| timed(second, tail));
+            (timed(first, head), of_second.join())
         });
-        let (mut results, seconds) = ours?;
-        let (others, others_seconds) = theirs.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let (mut results, first_seconds) = of_first?;
+        let (rest, second_seconds) = of_second.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         let mut rates = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        rates.note(Side::First, results.len(), seconds);
-        rates.note(Side::Second, others.len(), others_seconds);
-        results.extend(others);
+        rates.note(Side::First, results.len(), first_seconds);
+        rates.note(Side::Second, rest.len(), second_seconds);
+        results.extend(rest);
         Ok(results)
     }
 }
 
-/// Items a second of the two workers, as far as they are known.
+/// The rates of the two workers, in items a second; none if not measured yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rates {
-    /// Of the first.
+    /// The rate of the first worker.
     pub first: Option<f64>,
-    /// Of the second.
+    /// The rate of the second worker.
     pub second: Option<f64>,
 }
 
 impl Rates {
-    /// Splits so many items so that both workers end at the same time. A worker whose rate is unknown gets nothing; if
-    /// both are unknown, the second gets everything.
+    /// Splits a number of items so that both workers end at the same time.
+    ///
+    /// A worker whose rate is unknown gets nothing. If both rates are unknown, the second worker
+    /// gets everything.
     pub fn share(&self, items: usize) -> Share {
         let first = match self.known() {
             Some((first, second)) => (items as f64 * (first / (first + second))).round() as usize,
             None if self.first.is_some() => items,
             None => 0,
         };
-        // The product of a length and a share of one, but rounded.
+        // The exact product is at most `items`, but the rounded one may be more.
         let first = first.min(items);
         Share { first, second: items - first }
     }
@@ -120,56 +126,55 @@ impl Rates {
         self.first.zip(self.second)
     }
 
-    /// Takes in that a worker needed so long for so many items. What is not measurable changes nothing.
+    /// Records that a worker took `seconds` for `items`. Ignores empty batches and times of zero.
     fn note(&mut self, side: Side, items: usize, seconds: f64) {
         if items == 0 || seconds <= 0.0 {
             return;
         }
-        let (rate, now) = (
-            match side {
-                Side::First => &mut self.first,
-                Side::Second => &mut self.second,
-            },
-            items as f64 / seconds,
-        );
-        // One slow batch does not turn everything over.
+        let now = items as f64 / seconds;
+        let rate = match side {
+            Side::First => &mut self.first,
+            Side::Second => &mut self.second,
+        };
+        // The mean with the rate before: one slow batch should not upset the split.
         *rate = Some(rate.map_or(now, |before| (before + now) / 2.0));
     }
 }
 
-/// How many items of a batch each worker gets.
+/// The number of items that each worker gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// The first items.
+    /// Items of the first worker, from the beginning of the batch.
     pub first: usize,
-    /// The others.
+    /// Items of the second worker, the rest.
     pub second: usize,
 }
 
+/// One of the two workers.
 #[derive(Clone, Copy, Debug)]
 enum Side {
     First,
     Second,
 }
 
-/// The processor: all threads of rayon's current pool, on the fastest backend.
+/// The processor as a worker: all threads of rayon's current pool, on the fastest backend.
 #[derive(Clone, Copy, Debug)]
 pub struct Processor;
 
 impl<P: ParameterSet> Worker<SigningKey<P>, VerifyingKey<P>> for Processor {
     fn work(&self, keys: &[SigningKey<P>]) -> Result<Vec<VerifyingKey<P>>, Error> {
-        Ok(keys.par_iter().map(|key| hazmat::verifying_key(BackendKind::best(), key)).collect())
+        Ok(keys.par_iter().map(|key| hazmat::verifying_key(DetectedBackend::best(), key)).collect())
     }
 }
 
-impl<P: ParameterSet> Worker<Signing<'_, P>, Result<Signature<P>, aioli::Error>> for Processor {
-    fn work(&self, items: &[Signing<'_, P>]) -> Result<Vec<Result<Signature<P>, aioli::Error>>, Error> {
+impl<P: ParameterSet> Worker<SigningItem<'_, P>, Result<Signature<P>, aioli::Error>> for Processor {
+    fn work(&self, items: &[SigningItem<'_, P>]) -> Result<Vec<Result<Signature<P>, aioli::Error>>, Error> {
         Ok(items.par_iter().map(|item| item.key.sign_digest(item.digest)).collect())
     }
 }
 
-impl<P: ParameterSet> Worker<Verification<'_, P>, Result<(), aioli::Error>> for Processor {
-    fn work(&self, items: &[Verification<'_, P>]) -> Result<Vec<Result<(), aioli::Error>>, Error> {
+impl<P: ParameterSet> Worker<Item<'_, P>, Result<(), aioli::Error>> for Processor {
+    fn work(&self, items: &[Item<'_, P>]) -> Result<Vec<Result<(), aioli::Error>>, Error> {
         let mut uses = HashMap::<&[u8], (usize, &VerifyingKey<P>)>::new();
         for item in items {
             uses.entry(item.key.as_ref()).or_insert((0, item.key)).0 += 1;
@@ -179,7 +184,7 @@ impl<P: ParameterSet> Worker<Verification<'_, P>, Result<(), aioli::Error>> for 
             .filter(|&(_, (uses, _))| uses > 1)
             .map(|(bytes, (_, key))| (bytes, key.expand()))
             .collect();
-        let verify = |item: &Verification<'_, P>| match expanded.get(item.key.as_ref()) {
+        let verify = |item: &Item<'_, P>| match expanded.get(item.key.as_ref()) {
             Some(key) => key.verify_digest(item.digest, item.signature),
             None => item.key.verify_digest(item.digest, item.signature),
         };
@@ -193,19 +198,19 @@ impl<P: ParameterSet> Worker<SigningKey<P>, VerifyingKey<P>> for Gpu {
     }
 }
 
-impl<P: ParameterSet> Worker<Signing<'_, P>, Result<Signature<P>, aioli::Error>> for Gpu {
-    fn work(&self, items: &[Signing<'_, P>]) -> Result<Vec<Result<Signature<P>, aioli::Error>>, Error> {
+impl<P: ParameterSet> Worker<SigningItem<'_, P>, Result<Signature<P>, aioli::Error>> for Gpu {
+    fn work(&self, items: &[SigningItem<'_, P>]) -> Result<Vec<Result<Signature<P>, aioli::Error>>, Error> {
         self.sign_batch(items)
     }
 }
 
-impl<P: ParameterSet> Worker<Verification<'_, P>, Result<(), aioli::Error>> for Gpu {
-    fn work(&self, items: &[Verification<'_, P>]) -> Result<Vec<Result<(), aioli::Error>>, Error> {
+impl<P: ParameterSet> Worker<Item<'_, P>, Result<(), aioli::Error>> for Gpu {
+    fn work(&self, items: &[Item<'_, P>]) -> Result<Vec<Result<(), aioli::Error>>, Error> {
         self.verify_batch(items)
     }
 }
 
-/// Items of a trial for each worker.
+/// Items that each worker gets in a trial.
 const TRIAL: usize = 64;
 
 #[cfg(test)]
@@ -214,7 +219,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
-    /// Doubles numbers, each in a given time.
+    /// Doubles numbers, and takes a given time for each.
     struct Doubler {
         each: Duration,
         done: AtomicUsize,
@@ -269,12 +274,14 @@ mod tests {
 
     #[test]
     fn both_work_and_results_keep_their_order() {
-        let (slow, fast) = (Doubler::new(Duration::from_micros(400)), Doubler::new(Duration::from_micros(40)));
+        let slow = Doubler::new(Duration::from_micros(400));
+        let fast = Doubler::new(Duration::from_micros(40));
         let schedule = Schedule::new();
         let items: Vec<usize> = (0..2000).collect();
         let expected: Vec<usize> = items.iter().map(|item| item * 2).collect();
         assert_eq!(schedule.run(&items, &fast, &slow).unwrap(), expected);
-        let (by_fast, by_slow) = (fast.done.load(Ordering::Relaxed), slow.done.load(Ordering::Relaxed));
+        let by_fast = fast.done.load(Ordering::Relaxed);
+        let by_slow = slow.done.load(Ordering::Relaxed);
         assert_eq!(by_fast + by_slow, items.len());
         assert!(by_fast > 2 * by_slow && by_slow >= TRIAL, "{by_fast} and {by_slow}, {:?}", schedule.rates());
     }
@@ -302,12 +309,12 @@ mod tests {
         let public_keys: Vec<VerifyingKey<P>> = Processor.work(&keys).unwrap();
         assert!(keys.iter().zip(&public_keys).all(|(key, public_key)| key.verifying_key() == *public_key));
         let digest = aioli::MessageDigest::of(b"message");
-        let requests: Vec<_> = keys.iter().map(|key| Signing { key, digest: &digest }).collect();
-        let signatures: Vec<Result<Signature<P>, aioli::Error>> = Processor.work(&requests).unwrap();
+        let to_sign: Vec<_> = keys.iter().map(|key| SigningItem { key, digest: &digest }).collect();
+        let signatures: Vec<Result<Signature<P>, aioli::Error>> = Processor.work(&to_sign).unwrap();
         let signatures: Vec<Signature<P>> = signatures.into_iter().collect::<Result<_, _>>().unwrap();
-        // The first key is used twice, once with another's signature.
+        // The first key is used twice, the second time with another key's signature.
         let pairs = [(0, 0), (1, 1), (2, 2), (0, 1)];
-        let items = pairs.map(|(key, signature)| Verification {
+        let items = pairs.map(|(key, signature)| Item {
             key: &public_keys[key],
             digest: &digest,
             signature: &signatures[signature],

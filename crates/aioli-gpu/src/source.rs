@@ -1,12 +1,13 @@
-//! The source of the kernels for one parameter set, as one piece: what a compiler is given, whichever it is.
+//! The source of the kernels for one parameter set, in one piece, for any compiler.
 
 use aioli::{ParameterSet, Round};
 use std::fmt::Write;
 
-/// The kernels of a set, for a device with so many bytes of shared memory for a block: they decide how many AES tables
-/// each keeps there.
+/// The source of the kernels of a set, for a device with `shared_bytes` bytes of shared memory for
+/// a block. They decide how many AES tables each kernel keeps there.
 ///
-/// CUDA C++17 without any include, for NVRTC, nvcc, or a C++ compiler behind stand-ins for CUDA's built-ins.
+/// The source is CUDA C++17 without includes, for NVRTC, nvcc, or a C++ compiler with stand-ins for
+/// CUDA's built-ins.
 pub fn source<P: ParameterSet>(shared_bytes: u32) -> String {
     let list = |values: &[u8]| values.iter().map(u8::to_string).collect::<Vec<_>>().join(",");
     let mut text = String::new();
@@ -32,7 +33,7 @@ pub fn source<P: ParameterSet>(shared_bytes: u32) -> String {
     for (name, file) in FILES {
         writeln!(text, "#line 1 \"{name}\"").expect("a string takes everything");
         for line in file.lines() {
-            // Everything is here already; the lines keep their numbers.
+            // An included file is part of this text already. An empty line keeps the line numbers.
             let dropped = line.starts_with("#include \"") && !line.contains("shim.h") || line == "#pragma once";
             text += if dropped { "" } else { line };
             text += "\n";
@@ -41,7 +42,7 @@ pub fn source<P: ParameterSet>(shared_bytes: u32) -> String {
     text
 }
 
-/// In the order in which they include each other.
+/// Names and contents of the files, each behind those that it includes.
 const FILES: [(&str, &str); 11] = [
     ("platform.cuh", include_str!("../kernels/platform.cuh")),
     ("params.cuh", include_str!("../kernels/params.cuh")),

@@ -1,7 +1,7 @@
-//! What happens where there is no CUDA, and, where there is a GPU, that it agrees with the library.
+//! Opening a GPU without CUDA explains itself, and a GPU, if there is one, agrees with the library.
 
 use aioli::{Algorithm, MessageDigest, ParameterSet, Signature, SigningKey, with_set};
-use aioli_gpu::{Error, Gpu, Signing, Verification};
+use aioli_gpu::{Error, Gpu, Item, SigningItem};
 use std::io::Write;
 
 #[test]
@@ -21,7 +21,7 @@ fn a_gpu_agrees_with_the_library() {
     let gpu = match Gpu::open() {
         Ok(gpu) => gpu,
         Err(error) => {
-            // Past the test runner, which would keep it to itself.
+            // Written to standard error itself, because the test runner captures what is printed.
             writeln!(std::io::stderr(), "SKIPPED a_gpu_agrees_with_the_library: {error}").unwrap();
             return;
         }
@@ -36,17 +36,18 @@ fn agrees<P: ParameterSet>(gpu: &Gpu) {
     let keys = gpu.keygen_batch::<P>(count).unwrap();
     assert!(keys.iter().all(|(key, public_key)| key.verifying_key() == *public_key), "keys of {}", P::ALGORITHM);
     let digests: Vec<MessageDigest<P>> = (0..count).map(|i| MessageDigest::of(&i.to_le_bytes())).collect();
-    let requests: Vec<Signing<'_, P>> =
-        keys.iter().zip(&digests).map(|((key, _), digest)| Signing { key, digest }).collect();
+    let to_sign: Vec<SigningItem<'_, P>> =
+        keys.iter().zip(&digests).map(|((key, _), digest)| SigningItem { key, digest }).collect();
     let zeros = vec![0; count * P::SALT_BYTES];
-    let signatures = gpu.sign_batch_with(&requests, &zeros).unwrap();
+    let signatures = gpu.sign_batch_with(&to_sign, &zeros).unwrap();
     let signatures: Vec<Signature<P>> = signatures.into_iter().collect::<Result<_, _>>().unwrap();
     let deterministic = |key: &SigningKey<P>, i: usize| key.sign_deterministic(&i.to_le_bytes()).unwrap();
     for (i, ((key, _), signature)) in keys.iter().zip(&signatures).enumerate() {
         assert!(*signature == deterministic(key, i), "signature {i} of {}", P::ALGORITHM);
     }
-    // Every other one under a wrong digest; then all of the first key's, which is expanded.
-    let item = |key: usize, digest: usize, signature: usize| Verification {
+    // Every second item has a wrong digest. After that, all items have the first key, which is
+    // expanded.
+    let item = |key: usize, digest: usize, signature: usize| Item {
         key: &keys[key].1,
         digest: &digests[digest],
         signature: &signatures[signature],

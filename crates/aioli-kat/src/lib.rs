@@ -1,18 +1,20 @@
-//! NIST's known-answer files for MAYO: regenerated on any backend, compared with the official digests.
+//! NIST's known-answer files for MAYO, regenerated on any backend, and their official digests.
 //!
-//! A file has 100 records; all randomness comes from NIST's generator, seeded with the bytes 00 to 2F.
+//! A file has 100 records. All randomness comes from NIST's generator, seeded with the bytes 00 to
+//! 2F.
 #![forbid(unsafe_code)]
 
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
-use aioli::backend::BackendKind;
+use aioli::backend::DetectedBackend;
 use aioli::{Algorithm, Error, MessageDigest, ParameterSet, Round, Signature, SigningKey, VerifyingKey, hazmat};
 use sha2::{Digest, Sha256};
+use std::fmt;
 
 /// Records in an official file.
 pub const RECORDS: usize = 100;
 
-/// One record: what was signed, and what came out.
-#[derive(Clone, Debug)]
+/// One record of a file: its inputs, the keys and the signature.
+#[derive(Clone)]
 pub struct Record {
     /// The generator's seed for this record.
     pub seed: [u8; 48],
@@ -22,16 +24,17 @@ pub struct Record {
     pub public_key: Vec<u8>,
     /// The compact secret key.
     pub secret_key: Vec<u8>,
-    /// What the generator gave for the salt; no part of the file.
+    /// The randomizer of the salt. The file does not contain it.
     pub randomizer: Vec<u8>,
     /// The signature.
     pub signature: Vec<u8>,
 }
 
 impl Record {
-    /// The record as it stands in the file, number `count` of it, without the empty line after it.
+    /// The text of the record in its file, as record number `count`, without the empty line after
+    /// it.
     pub fn text(&self, count: usize) -> String {
-        let Record { seed, message, public_key, secret_key, signature, .. } = self;
+        let Self { seed, message, public_key, secret_key, signature, .. } = self;
         format!(
             "count = {count}\nseed = {}\nmlen = {}\nmsg = {}\npk = {}\nsk = {}\nsmlen = {}\nsm = {}{}\n",
             hex::encode_upper(seed),
@@ -46,21 +49,35 @@ impl Record {
     }
 }
 
-/// Makes the records of a set on a backend, one by one. Each signature is verified and made a second time with
-/// expanded keys.
+/// Does not show the secret key, nor the seed and the randomizer, which tell as much.
+impl fmt::Debug for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { message, public_key, signature, .. } = self;
+        f.debug_struct("Record")
+            .field("message", message)
+            .field("public_key", public_key)
+            .field("signature", signature)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Makes the records of a set on a backend, one by one. Verifies each signature, and makes and
+/// verifies it a second time with expanded keys.
 ///
-/// The items are errors where signing or verifying failed, or where expanded keys gave another result.
-pub fn records(algorithm: Algorithm, kind: BackendKind) -> impl Iterator<Item = Result<Record, Error>> {
+/// An item is an error if signing or verifying fails, or if expanded keys give another signature.
+pub fn records(algorithm: Algorithm, backend: DetectedBackend) -> impl Iterator<Item = Result<Record, Error>> {
     let mut seeds = Drbg::new(&core::array::from_fn(|i| i as u8));
     (0..RECORDS).map(move |i| {
-        let (mut seed, mut message) = ([0; 48], vec![0; 33 * (i + 1)]);
+        let mut seed = [0; 48];
+        let mut message = vec![0; 33 * (i + 1)];
         seeds.fill(&mut seed);
         seeds.fill(&mut message);
-        aioli::with_set!(algorithm, P => record::<P>(kind, seed, message))
+        aioli::with_set!(algorithm, P => record::<P>(backend, seed, message))
     })
 }
 
-fn record<P: ParameterSet>(kind: BackendKind, seed: [u8; 48], message: Vec<u8>) -> Result<Record, Error> {
+/// The record of a seed and a message.
+fn record<P: ParameterSet>(backend: DetectedBackend, seed: [u8; 48], message: Vec<u8>) -> Result<Record, Error> {
     let mut random = Drbg::new(&seed);
     let mut secret_key = vec![0; P::SECRET_KEY_BYTES];
     random.fill(&mut secret_key);
@@ -68,15 +85,15 @@ fn record<P: ParameterSet>(kind: BackendKind, seed: [u8; 48], message: Vec<u8>) 
     random.fill(&mut randomizer);
 
     let key = SigningKey::<P>::try_from(&secret_key[..])?;
-    let public_key: VerifyingKey<P> = hazmat::verifying_key(kind, &key);
+    let public_key: VerifyingKey<P> = hazmat::verifying_key(backend, &key);
     let digest = MessageDigest::of(&message);
-    let signature: Signature<P> = hazmat::sign(kind, &key, &digest, &randomizer)?;
-    hazmat::verify(kind, &public_key, &digest, &signature)?;
-    let expanded = hazmat::expand_signing_key(kind, &key);
-    if hazmat::sign_expanded(kind, &expanded, &digest, &randomizer)? != signature {
+    let signature: Signature<P> = hazmat::sign(backend, &key, &digest, &randomizer)?;
+    hazmat::verify(backend, &public_key, &digest, &signature)?;
+    let expanded = hazmat::expand_signing_key(backend, &key);
+    if hazmat::sign_expanded(backend, &expanded, &digest, &randomizer)? != signature {
         return Err(Error::InvalidSignature);
     }
-    hazmat::verify_expanded(kind, &hazmat::expand_verifying_key(kind, &public_key), &digest, &signature)?;
+    hazmat::verify_expanded(backend, &hazmat::expand_verifying_key(backend, &public_key), &digest, &signature)?;
     Ok(Record {
         seed,
         message,
@@ -100,32 +117,33 @@ pub fn file_name(algorithm: Algorithm) -> String {
     format!("PQCsignKAT_{}_{}.rsp", algorithm.secret_key_bytes(), algorithm.name())
 }
 
-/// SHA-256 of a set's file, and of its first record alone, in hexadecimal.
+/// SHA-256 digests of a set's file, in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digests {
-    /// Of the file of 100 records.
+    /// The digest of the file of 100 records.
     pub file: String,
-    /// Of the first record, the form in which liboqs and MAYO-C publish it.
+    /// The digest of the first record alone, which liboqs and MAYO-C publish.
     pub first_record: String,
 }
 
-/// Regenerates a set's file on a backend and digests it; `write` receives the file piece by piece.
+/// Regenerates a set's file on a backend and digests it. `write` receives the file piece by piece.
 ///
 /// # Errors
 ///
-/// As [`records`]; and those of `write`.
+/// The errors of [`records`] and of `write`.
 pub fn regenerate<E: From<Error>>(
     algorithm: Algorithm,
-    kind: BackendKind,
+    backend: DetectedBackend,
     mut write: impl FnMut(&str) -> Result<(), E>,
 ) -> Result<Digests, E> {
-    let (mut file, mut first_record) = (Sha256::new(), String::new());
+    let mut file = Sha256::new();
+    let mut first_record = String::new();
     let mut put = |text: &str| {
         file.update(text);
         write(text)
     };
     put(&heading(algorithm))?;
-    for (i, record) in records(algorithm, kind).enumerate() {
+    for (i, record) in records(algorithm, backend).enumerate() {
         let text = record?.text(i);
         if i == 0 {
             first_record = hex::encode(Sha256::digest(&text));
@@ -136,8 +154,10 @@ pub fn regenerate<E: From<Error>>(
     Ok(Digests { file: hex::encode(file.finalize()), first_record })
 }
 
-/// The digests of the official files. (Round 3's file digests are those of the executable specification, whose first
-/// records agree with the official ones.)
+/// The digests of the official files.
+///
+/// For round 3, the digests of whole files come from the executable specification, whose first
+/// records agree with the official ones.
 pub fn official(algorithm: Algorithm) -> Digests {
     let (file, first_record) = match algorithm {
         Algorithm::Mayo1 => (
@@ -176,8 +196,8 @@ pub fn official(algorithm: Algorithm) -> Digests {
     Digests { file: file.into(), first_record: first_record.into() }
 }
 
-/// NIST's generator for known answers: AES-256 CTR_DRBG without derivation function or personalisation
-/// (SP 800-90A, 10.2.1).
+/// NIST's generator for known answers: CTR_DRBG with AES-256, without derivation function and
+/// personalisation string (SP 800-90A, 10.2.1).
 struct Drbg {
     key: [u8; 32],
     v: u128,
@@ -190,11 +210,13 @@ impl Drbg {
         drbg
     }
 
+    /// CTR_DRBG_Generate: the next bytes.
     fn fill(&mut self, out: &mut [u8]) {
         self.blocks(out);
         self.update(&[0; 48]);
     }
 
+    /// Encrypts the counter, which steps before each block.
     fn blocks(&mut self, out: &mut [u8]) {
         let cipher = aes::Aes256::new(&Array(self.key));
         for chunk in out.chunks_mut(16) {
@@ -205,6 +227,7 @@ impl Drbg {
         }
     }
 
+    /// CTR_DRBG_Update: replaces key and counter.
     fn update(&mut self, data: &[u8; 48]) {
         let mut state = [0; 48];
         self.blocks(&mut state);

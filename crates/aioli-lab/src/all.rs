@@ -1,8 +1,9 @@
-//! `aioli-lab all`: every part, one record, one report.
+//! `aioli-lab all`: every chapter, one record, one report.
 
+use crate::chapter::{Run, Section};
 use crate::credibility::{self, Credibility};
 use crate::kernel::{self, Kernels};
-use crate::part::{Run, Section};
+use crate::origin;
 use crate::profile::{self, Profile};
 use crate::record::{self, Record};
 use crate::report::{self, Format};
@@ -19,29 +20,35 @@ use std::sync::atomic::AtomicBool;
 /// The options.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Options {
-    /// Less of everything: under five minutes
+    /// Measure less of everything: under five minutes
     #[arg(long)]
     quick: bool,
-    /// The folder for the record, the raw samples and the report; made if it is not there, and must have no record yet
-    #[arg(long, value_name = "DIR", default_value = "aioli-lab-record")]
-    out: PathBuf,
+    /// Folder for the record, the raw samples and the report, created if missing; it must not hold
+    /// a record yet [default: a folder named after day and commit, YYYY-MM-DD-COMMIT-all]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
 }
 
-/// Runs every part, writes the record, the samples and the report, and prints the summary.
+/// Runs every chapter, writes the record, the samples and the report, and prints the summary.
 ///
-/// Ctrl-C ends the measuring, and what was measured until then is written all the same; so it is if a part fails.
+/// Ctrl-C ends the measuring. The files are written even then, and also if a chapter fails, with
+/// what was measured.
 ///
 /// # Errors
 ///
-/// The first error of a part, after everything else is written; and those of the files.
+/// The first error of a chapter, returned after everything else is written; and errors of the
+/// files.
 pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
-    fs::create_dir_all(&options.out).with_context(|| format!("{}", options.out.display()))?;
-    let paths = ["record.json", "samples.csv", "samples.parquet"].map(|name| options.out.join(name));
-    paths.iter().try_for_each(|path| record::check_new(path))?;
+    let folder = options.out.clone().unwrap_or_else(|| origin::stem("all").into());
+    fs::create_dir_all(&folder).with_context(|| format!("{}", folder.display()))?;
+    let record_path = folder.join("record.json");
+    let samples_path = folder.join("samples.parquet");
+    record::check_new(&record_path)?;
+    record::check_new(&samples_path)?;
 
     let run = Run::new(options.quick, stop);
-    let count = 1 + PARTS.len();
-    run.part(1, count);
+    let count = 1 + CHAPTERS.len();
+    run.chapter(1, count);
     let mut samples = Samples::new();
     let mut record = peers::measure(&peers::Options::everything(), &run).context("peers")?;
     record.results.iter().for_each(|result| samples.add("peers", &result.label, &result.operation, &result.raw));
@@ -49,13 +56,13 @@ pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
         record.machine.notes.push("a first look (--quick): fewer rounds and trials than in a full run".into());
     }
     let mut failure = None;
-    for (i, (name, part)) in PARTS.iter().enumerate() {
+    for (i, (name, measure)) in CHAPTERS.iter().enumerate() {
         if run.stopped() {
-            record.machine.notes.push(format!("{name} was not measured: stopped before"));
+            record.machine.notes.push(format!("{name} was not measured: the run was stopped before it"));
             continue;
         }
-        run.part(2 + i, count);
-        if let Err(error) = part(&mut record, &mut samples, &run) {
+        run.chapter(2 + i, count);
+        if let Err(error) = measure(&mut record, &mut samples, &run) {
             run.finish();
             record.machine.notes.push(format!("{name} failed: {error:#}"));
             failure.get_or_insert(error.context(*name));
@@ -63,24 +70,23 @@ pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
     }
     run.finish();
 
-    record.write(&paths[0])?;
-    paths[1..].iter().try_for_each(|path| samples.write(path))?;
-    let records = [("record.json".to_owned(), record)];
-    let mut files = Vec::from(paths);
-    files.push(report::write(&records, &[], &options.out, Format::Html)?);
+    record.write(&record_path)?;
+    samples.write(&samples_path)?;
+    let summary = show::text(&report::summary(&record)?);
+    let report_path = report::write(&[("record.json".to_owned(), record)], &[], &folder, Format::Html)?;
     let mut out = std::io::stdout().lock();
-    write!(out, "{}", show::text(&report::summary(&records[0].1)?))?;
-    for file in files {
-        writeln!(out, "{}", file.display())?;
+    write!(out, "{summary}")?;
+    for path in [record_path, samples_path, report_path] {
+        writeln!(out, "{}", path.display())?;
     }
     failure.map_or(Ok(()), Err)
 }
 
-/// Runs a part, and puts its section into the record.
-type Part = fn(&mut Record, &mut Samples, &Run<'_>) -> Result<()>;
+/// Measures a chapter and puts its section into the record.
+type Measure = fn(&mut Record, &mut Samples, &Run<'_>) -> Result<()>;
 
-/// What follows on the peers. The published figures and the report need no measuring.
-const PARTS: &[(&str, Part)] = &[
+/// The chapters after the peers. Published figures and the report need no measuring.
+const CHAPTERS: &[(&str, Measure)] = &[
     (Techniques::KEY, |record, samples, run| {
         let section = techniques::measure(run, &all_sets())?;
         section.add_samples(samples);

@@ -1,22 +1,24 @@
-//! `aioli-lab credibility`: is a measurement on this machine to be believed?
+//! `aioli-lab credibility`: checks whether to trust measurements on this machine.
 //!
-//! Verification with Falcon-512 by liboqs is the yardstick, since others published it for several platforms with the
-//! same method: messages of 256 bytes, warm-up runs, many trials of many operations each, a counter and the wall clock.
-//! Red flags are raised where the figures are not plausible. Our own verification goes through the same checks, with
-//! limits from MAYO itself; and keys, signatures and refusals of all schemes are inspected.
+//! The yardstick is verification with Falcon-512 by liboqs, which others have published for several
+//! platforms by one method: messages of 256 bytes, warm-up runs, many trials of many operations
+//! each, a counter and the wall clock. Implausible figures raise red flags. Our own verification
+//! passes the same checks, with limits from MAYO itself. Keys, signatures and refusals of all
+//! algorithms are inspected.
 
 mod flags;
 mod inspect;
 mod trials;
 
-use crate::part::{Run, Section};
+use crate::chapter::{Run, Section};
+use crate::origin;
 use crate::peers;
-use crate::published::{FalconVerify, OPERATIONS, Published};
+use crate::published::{FalconVerify, Published};
 use crate::random::Random;
 use crate::record::{self, Label};
 use crate::samples::Samples;
 use crate::show::{self, Block, Table, significant};
-use aioli::backend::BackendKind;
+use aioli::backend::{BackendKind, DetectedBackend};
 use aioli::params::ParameterSet;
 use aioli::{Algorithm, with_set};
 use anyhow::{Context, Result, ensure};
@@ -31,11 +33,12 @@ use trials::{Plan, Trials};
 /// The options.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Options {
-    /// A first look: a tenth of the trials, with fewer operations
+    /// Take a first look only: a tenth of the trials, with fewer operations
     #[arg(long)]
     quick: bool,
-    /// Write a record to this file, which must not exist
-    #[arg(long, value_name = "FILE")]
+    /// Write a record to this file, which must not exist; in a folder, to a file named after day
+    /// and commit
+    #[arg(long, value_name = "PATH")]
     json: Option<PathBuf>,
 }
 
@@ -43,15 +46,17 @@ pub(crate) struct Options {
 ///
 /// # Errors
 ///
-/// If a measurement could not be made, or a key inspection fails; and those of the record's file.
+/// If a measurement or a key inspection fails; and errors of the record's file.
 pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
-    options.json.as_deref().map_or(Ok(()), record::check_new)?;
+    let record_path = options.json.as_deref().map(|path| origin::file(path, Credibility::KEY, "json"));
+    record_path.as_deref().map_or(Ok(()), record::check_new)?;
     let run = Run::new(options.quick, stop);
     let section = measure(&run)?;
-    if let Some(path) = &options.json {
+    if let Some(path) = &record_path {
         let mut record = peers::brief(stop)?;
         record.put(&section)?;
         record.write(path)?;
+        eprintln!("{}", path.display());
     }
     write!(std::io::stdout().lock(), "{}", show::text(&section.blocks()))?;
     let failed: Vec<&str> =
@@ -60,20 +65,20 @@ pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
     Ok(())
 }
 
-/// What was found.
+/// The findings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Credibility {
-    /// How much was measured.
+    /// The numbers of trials and operations.
     plan: Plan,
-    /// The yardstick, if it is built in, then our sets.
+    /// The yardstick, if it is built in, and our sets.
     measurements: Vec<Judged>,
-    /// Keys, signatures and refusals.
+    /// The inspections of keys, signatures and refusals.
     inspections: Vec<Inspection>,
-    /// What was left out, and why.
+    /// Sentences on what was left out, and why.
     skipped: Vec<String>,
 }
 
-/// A measurement and what speaks against it.
+/// A measurement with its red flags.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Judged {
     #[serde(flatten)]
@@ -87,51 +92,52 @@ struct Judged {
 ///
 /// # Errors
 ///
-/// If a scheme cannot sign, or does not verify what it signed itself; and if it was stopped before the first trial.
+/// If an implementation cannot sign or refuses its own signature; and if the run is stopped before
+/// the first trial.
 pub(crate) fn measure(run: &Run<'_>) -> Result<Credibility> {
     let plan = if run.quick { Plan::QUICK } else { Plan::PUBLISHED };
     let mut skipped = Vec::new();
     let mut measurements = Vec::new();
     let limits = Limits::of_falcon(&Published::get().falcon_red_flags);
     match peers::falcon_512()? {
-        Some(scheme) => measurements.push(judge(&*scheme, plan, run, &limits)?),
+        Some(falcon) => measurements.push(judge(&*falcon, plan, run, &limits)?),
         None => skipped.push(
-            "Falcon-512, the yardstick, and with it the comparison of this machine with published ones: liboqs is not \
-             built in (cargo feature `peers`)"
+            "Falcon-512, the yardstick, and the comparison with published machines that needs it: liboqs is not built \
+             in (cargo feature `peers`)"
                 .to_owned(),
         ),
     }
     for algorithm in Algorithm::ALL {
         if run.stopped() {
-            skipped.push(format!("{} of {:?}: stopped", algorithm.set_name(), algorithm.round()));
+            skipped.push(format!("{} of round {:?}: the run was stopped", algorithm.set_name(), algorithm.round()));
             continue;
         }
-        let scheme = peers::aioli::scheme(algorithm, BackendKind::best());
+        let ours = peers::aioli::implementation(algorithm, DetectedBackend::best());
         let limits = limits_of_mayo(algorithm, run)?;
-        measurements.push(judge(&*scheme, plan, run, &limits)?);
+        measurements.push(judge(&*ours, plan, run, &limits)?);
     }
 
-    let schemes = peers::inspected()?;
+    let inspected = peers::inspected()?;
     skipped.extend(peers::NOT_BUILT_IN.iter().map(|name| format!("key inspection of {name}: liboqs is not built in")));
-    run.begin("credibility, inspection", schemes.len());
+    run.begin("credibility, inspection", inspected.len());
     let mut inspections = Vec::new();
-    for scheme in &schemes {
-        inspections.push(inspect::inspect(&**scheme)?);
+    for subject in &inspected {
+        inspections.push(inspect::inspect(&**subject)?);
         run.done(inspections.len());
     }
     run.finish();
     Ok(Credibility { plan, measurements, inspections, skipped })
 }
 
-/// Times verification.
-fn judge(scheme: &dyn peers::Scheme, plan: Plan, run: &Run<'_>, limits: &Limits) -> Result<Judged> {
-    let label = scheme.label();
-    let key = scheme.keypair()?;
+/// Times verification and judges the figures.
+fn judge(subject: &dyn peers::Implementation, plan: Plan, run: &Run<'_>, limits: &Limits) -> Result<Judged> {
+    let label = subject.label();
+    let key = subject.keypair()?;
     let message = Random::bytes::<MESSAGE_BYTES>();
-    let signature = scheme.sign(&key, &message)?;
+    let signature = subject.sign(&key, &message)?;
     run.begin(format!("credibility, {} {}, trial", label.implementation, label.set), plan.trials);
     let trials = trials::measure(plan, run, || {
-        ensure!(scheme.verify(&key.public, &message, &signature), "a good signature was refused");
+        ensure!(subject.verify(&key.public, &message, &signature), "a good signature was refused");
         Ok(())
     })
     .with_context(|| format!("{} {}", label.implementation, label.set))?;
@@ -140,22 +146,25 @@ fn judge(scheme: &dyn peers::Scheme, plan: Plan, run: &Run<'_>, limits: &Limits)
     Ok(Judged { label, operation: "verify".into(), trials, flags })
 }
 
-/// From MAYO itself: verification has to expand P, so it takes at least as long as the key stream does here, and as it
-/// could on any x86-64; and it should not take twice as long as the slowest published vector code.
+/// The limits for verification with MAYO, which has to expand P. So it takes at least as long as the
+/// key stream takes here, and at least as many cycles as its AES instructions. It should not take
+/// twice as long as the slowest published code of the same kind.
 fn limits_of_mayo(algorithm: Algorithm, run: &Run<'_>) -> Result<Limits> {
     let bytes = with_set!(algorithm, P => P::P_BYTES);
-    let mut operations = peers::aioli::scheme(algorithm, BackendKind::best()).operations()?;
+    let mut operations = peers::aioli::implementation(algorithm, DetectedBackend::best()).operations()?;
     let expand =
         operations.iter_mut().find(|operation| operation.name == "expand_p").context("a key stream to time")?;
     run.begin("credibility, key stream, trial", Plan::QUICK.trials);
     let key_stream = trials::measure(Plan::QUICK, run, &mut expand.run)?;
     run.finish();
-    let of_set = |table: &crate::published::Cycles| table.sets.get(algorithm.set_name()).map(|figures| figures[2]);
+    let verify = |table: &crate::published::Cycles| {
+        table.sets.get(algorithm.set_name()).map(|[_keygen, _sign, verify]| *verify as f64)
+    };
     let slow = Published::get().cycles.iter().filter(|table| {
-        let code = if BackendKind::best() == BackendKind::Portable { "portable" } else { "avx2" };
-        table.kind == code && table.ghz.is_some() && !table.is_suspect(algorithm.set_name(), OPERATIONS[2])
+        let code = if DetectedBackend::best().kind() == BackendKind::Portable { "portable" } else { "avx2" };
+        table.kind == code && table.ghz.is_some() && !table.is_suspect(algorithm.set_name(), "verify")
     });
-    let slowest = slow.filter_map(|table| Some((of_set(table)? as f64, table.ghz?)));
+    let slowest = slow.filter_map(|table| Some((verify(table)?, table.ghz?)));
     let (cycles, ns) =
         slowest.fold((0f64, 0f64), |(cycles, ns), (figure, ghz)| (cycles.max(figure), ns.max(figure / ghz)));
     Ok(Limits::of_mayo(bytes, key_stream.statistics.q1_ns, cycles, ns))
@@ -182,19 +191,19 @@ impl Section for Credibility {
 }
 
 impl Credibility {
-    /// How many flags are raised, and the inspections that failed: a sentence.
+    /// A sentence with the number of raised flags and of passed inspections.
     pub(crate) fn verdict(&self) -> String {
         let flags = || self.measurements.iter().flat_map(|judged| &judged.flags);
         let raised = flags().filter(|flag| flag.raised).count();
         let good = self.inspections.iter().filter(|inspection| inspection.is_good()).count();
         format!(
-            "{raised} of {} red flags raised; key inspection passed for {good} of {} schemes",
+            "{raised} of {} red flags raised; key inspection passed for {good} of {} implementations",
             flags().count(),
             self.inspections.len()
         )
     }
 
-    /// The trials of a section that was just measured.
+    /// Adds the raw trials.
     pub(crate) fn add_samples(&self, samples: &mut Samples) {
         for judged in &self.measurements {
             samples.add(Self::KEY, &judged.label, &judged.operation, &judged.trials.raw);
@@ -204,7 +213,7 @@ impl Credibility {
     fn statistics(&self) -> Table {
         let mut table = Table::new(
             "Verification: median of the trials, spread and clocks",
-            ["scheme", "us", "ops/s", "kilocycles", "CV, %", "single pass off, %", "counter, GHz", "core, GHz"],
+            ["algorithm", "us", "ops/s", "kilocycles", "CV, %", "single pass off, %", "counter, GHz", "core, GHz"],
         );
         for judged in &self.measurements {
             let statistics = &judged.trials.statistics;
@@ -223,7 +232,7 @@ impl Credibility {
     }
 
     fn flags(&self) -> Table {
-        let mut table = Table::new("Red flags", ["scheme", "flag", "verdict", "reason"]);
+        let mut table = Table::new("Red flags", ["algorithm", "flag", "verdict", "reason"]);
         for judged in &self.measurements {
             for flag in &judged.flags {
                 let row = [name(&judged.label), flag.name.clone(), flag.verdict().into(), flag.reason.clone()];
@@ -234,7 +243,7 @@ impl Credibility {
     }
 }
 
-/// This machine among the published ones.
+/// A table of this machine among the published ones, with warnings about doubtful figures.
 fn falcon(blocks: &mut Vec<Block>, yardstick: &Judged) {
     let mut table = Table::new(
         "Verification with Falcon-512, here and published",
@@ -265,7 +274,7 @@ fn falcon(blocks: &mut Vec<Block>, yardstick: &Judged) {
     }
     blocks.push(Block::Table(table));
     blocks.push(Block::Text(
-        "Ours in cycles of the time-stamp counter, which ticks at its own rate and not at the core's.".into(),
+        "Our cycles are ticks of the time-stamp counter, which has its own rate and not the core's.".into(),
     ));
     let suspect = |published: &FalconVerify| {
         Some(Block::Warning(format!("suspect: {}: {}", published.platform, published.suspicion()?)))
@@ -278,7 +287,7 @@ fn name(label: &Label) -> String {
     format!("{} {}{round}", label.implementation, label.set)
 }
 
-/// Bytes of a message, as published.
+/// Bytes in a message, as in the publications.
 const MESSAGE_BYTES: usize = 256;
 const FALCON: &str = "Falcon-512";
 
@@ -305,18 +314,19 @@ mod tests {
     fn limits_of_mayo_are_the_slowest_published_and_the_key_stream() {
         let stop = AtomicBool::new(false);
         let limits = limits_of_mayo(Algorithm::Mayo5Round2, &Run::new(true, &stop)).unwrap();
-        // Not the misprint of Skylake: twice Haswell's 1,488,808 with vectors, or Haswell's 2,400,637 without.
-        let slowest = if BackendKind::best() == BackendKind::Portable { 2_400_637.0 } else { 1_488_808.0 };
-        assert_eq!(limits.cycles.1, 2.0 * slowest);
+        // Haswell has the slowest: 1,488,808 with vectors, 2,400,637 without. Skylake's misprint
+        // does not count.
+        let slowest = if DetectedBackend::best().kind() == BackendKind::Portable { 2_400_637.0 } else { 1_488_808.0 };
+        assert_eq!(limits.most_cycles, 2.0 * slowest);
         assert!(limits.fastest_ns > 0.0);
     }
 
-    /// A section with one set, and a coefficient of variation that is too high.
+    /// A section with one set whose coefficient of variation is too high.
     fn measure_planted(stop: &AtomicBool) -> Credibility {
-        let scheme = peers::aioli::scheme(Algorithm::Mayo1, BackendKind::best());
+        let ours = peers::aioli::implementation(Algorithm::Mayo1, DetectedBackend::best());
         let limits = Limits::of_falcon(&Published::get().falcon_red_flags);
         let plan = Plan { warm_ups: 1, trials: 3, operations: 2 };
-        let mut judged = judge(&*scheme, plan, &Run::new(true, stop), &limits).unwrap();
+        let mut judged = judge(&*ours, plan, &Run::new(true, stop), &limits).unwrap();
         judged.trials.raw.clear();
         judged.trials.statistics = trials::planted(20_000.0, Some(100_000.0), 11.0, 20_000.0);
         judged.flags = flags::judge(&judged.trials.statistics, &limits);

@@ -1,19 +1,20 @@
 //! `aioli-lab gpu`: batches on a GPU alone, on the processor alone, and on both, by their size.
 //!
-//! A batch is measured as its caller sees it: packing, copies, kernels, copies back. `verify` has a key for each signature,
-//! `verify_one_key` one for all; `scheme` is keygen, sign and verify, each of the whole batch, which is what the published
-//! figures count. Fresh randomness comes from the operating system. Without a GPU the processor is measured alone, and the
-//! section says why.
+//! The time of a batch is its caller's: packing, copies to the GPU, kernels, copies back. `verify`
+//! has a key for each signature, `verify_one_key` one key for all. `round_trip` is keygen, sign and
+//! verify, each on the whole batch, which the published figures count too. Fresh randomness comes
+//! from the operating system. Without a GPU the processor is measured alone, and the section says
+//! why.
 
+use crate::chapter::{Run, Section};
 use crate::measure::{self, Cell, Conditions, Operation};
-use crate::part::{Run, Section};
 use crate::published::Published;
 use crate::record::Measurement;
 use crate::show::{Block, Chart, Curve, Marks, Table, significant};
 use crate::study::{self, Study, label};
 use aioli::params::ParameterSet;
 use aioli::{Algorithm, MessageDigest, Signature, SigningKey, VerifyingKey, with_set};
-use aioli_gpu::{Gpu, Processor, Schedule, Signing, Verification, Worker};
+use aioli_gpu::{Gpu, Item, Processor, Schedule, SigningItem, Worker};
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
@@ -24,10 +25,15 @@ use std::sync::atomic::AtomicBool;
 pub(crate) struct Options {
     #[command(flatten)]
     study: study::Options,
-    /// The largest batch; the others are 1, 16, 256, ... below it
-    #[arg(long, value_name = "ITEMS", default_value_t = 65_536, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+    /// Items in the largest batch; the smaller batches have 1, 16, 256, ... items
+    #[arg(
+        long,
+        value_name = "ITEMS",
+        default_value_t = 65_536,
+        value_parser = clap::value_parser!(u32).range(1..=1_048_576)
+    )]
     largest: u32,
-    /// The largest batch of the processor alone
+    /// Items in the largest batch on the processor alone
     #[arg(long, value_name = "ITEMS", default_value_t = 4096)]
     largest_cpu: u32,
 }
@@ -36,24 +42,24 @@ pub(crate) struct Options {
 ///
 /// # Errors
 ///
-/// If a batch fails, and those of the files.
+/// If a batch fails, and errors of the files.
 pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
     study::run(&options.study, stop, |run, sets| measure(options, run, sets)).map(drop)
 }
 
-/// What was measured.
+/// The measurements.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Batches {
-    /// The GPU.
+    /// The GPU, if there is one.
     device: Option<String>,
-    /// Why there is none.
+    /// The reason if there is no GPU.
     no_device: Option<String>,
     results: Vec<Batch>,
-    /// Of the last size of batch that was measured.
+    /// The conditions during the last size of batch.
     conditions: Conditions,
 }
 
-/// A size of batch on one of the workers; times are for one item.
+/// The figures of an operation on batches of one size by one worker; times are for one item.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Batch {
     items: u32,
@@ -81,18 +87,18 @@ fn measure(options: &Options, run: &Run<'_>, sets: &[Algorithm]) -> Result<Batch
         std::iter::successors(Some(1u32), |size| Some(size * 16)).take_while(|&size| size < largest).collect();
     sizes.push(largest);
     let rounds = study::rounds(run, ROUNDS, QUICK_ROUNDS);
-    let (mut results, mut conditions) = (Vec::new(), None);
+    let mut results = Vec::new();
+    let mut conditions = None;
     for &set in sets {
         for &items in &sizes {
             if run.stopped() && conditions.is_some() {
                 break;
             }
             let cpu = items <= options.largest_cpu;
-            let cells = with_set!(set, P => cells::<P>(gpu.as_ref(), items, cpu))?;
+            let mut cells = with_set!(set, P => cells::<P>(gpu.as_ref(), items, cpu))?;
             if cells.is_empty() {
                 continue;
             }
-            let mut cells = cells;
             run.begin(format!("{set}, batches of {items}, round"), rounds);
             conditions = Some(measure::interleaved(&mut cells, rounds, run.stop, |done| run.done(done))?);
             results.extend(
@@ -108,27 +114,27 @@ fn measure(options: &Options, run: &Run<'_>, sets: &[Algorithm]) -> Result<Batch
     Ok(Batches { device, no_device, results, conditions })
 }
 
-/// Everything that a batch works on.
+/// The inputs of the batches.
 struct Fixture<P: ParameterSet> {
     keys: Vec<SigningKey<P>>,
     public_keys: Vec<VerifyingKey<P>>,
     digests: Vec<MessageDigest<P>>,
     signatures: Vec<Signature<P>>,
-    /// All under the first key.
+    /// Signatures of the same digests, all by the first key.
     of_one_key: Vec<Signature<P>>,
 }
 
-/// A worker on the batches of a set.
+/// A worker that takes all batches of a set.
 trait Works<P: ParameterSet>:
-    for<'a> Worker<Signing<'a, P>, Signed<P>>
-    + for<'a> Worker<Verification<'a, P>, Verified>
+    for<'a> Worker<SigningItem<'a, P>, Signed<P>>
+    + for<'a> Worker<Item<'a, P>, Verified>
     + Worker<SigningKey<P>, VerifyingKey<P>>
 {
 }
 
 impl<P: ParameterSet, W> Works<P> for W where
-    W: for<'a> Worker<Signing<'a, P>, Signed<P>>
-        + for<'a> Worker<Verification<'a, P>, Verified>
+    W: for<'a> Worker<SigningItem<'a, P>, Signed<P>>
+        + for<'a> Worker<Item<'a, P>, Verified>
         + Worker<SigningKey<P>, VerifyingKey<P>>
 {
 }
@@ -136,7 +142,8 @@ impl<P: ParameterSet, W> Works<P> for W where
 type Signed<P> = Result<Signature<P>, aioli::Error>;
 type Verified = Result<(), aioli::Error>;
 
-/// GPU and processor together, each operation with rates of its own.
+/// GPU and processor together; each operation has a schedule of its own, since their rates differ
+/// by operation.
 struct Both {
     gpu: Rc<Gpu>,
     keygen: Schedule,
@@ -150,14 +157,14 @@ impl<P: ParameterSet> Worker<SigningKey<P>, VerifyingKey<P>> for Both {
     }
 }
 
-impl<P: ParameterSet> Worker<Signing<'_, P>, Signed<P>> for Both {
-    fn work(&self, items: &[Signing<'_, P>]) -> Result<Vec<Signed<P>>, aioli_gpu::Error> {
+impl<P: ParameterSet> Worker<SigningItem<'_, P>, Signed<P>> for Both {
+    fn work(&self, items: &[SigningItem<'_, P>]) -> Result<Vec<Signed<P>>, aioli_gpu::Error> {
         self.sign.run(items, &*self.gpu, &Processor)
     }
 }
 
-impl<P: ParameterSet> Worker<Verification<'_, P>, Verified> for Both {
-    fn work(&self, items: &[Verification<'_, P>]) -> Result<Vec<Verified>, aioli_gpu::Error> {
+impl<P: ParameterSet> Worker<Item<'_, P>, Verified> for Both {
+    fn work(&self, items: &[Item<'_, P>]) -> Result<Vec<Verified>, aioli_gpu::Error> {
         self.verify.run(items, &*self.gpu, &Processor)
     }
 }
@@ -168,12 +175,13 @@ impl<P: ParameterSet> Fixture<P> {
         let public_keys = worker.work(&keys)?;
         let digests: Vec<MessageDigest<P>> = (0..items).map(|i| MessageDigest::of(&i.to_le_bytes())).collect();
         let sign = |key: &dyn Fn(usize) -> usize| -> Result<Vec<Signature<P>>> {
-            let requests = (0..keys.len()).map(|i| Signing { key: &keys[key(i)], digest: &digests[i] });
+            let requests = (0..keys.len()).map(|i| SigningItem { key: &keys[key(i)], digest: &digests[i] });
             Ok(worker.work(&requests.collect::<Vec<_>>())?.into_iter().collect::<Result<_, _>>()?)
         };
-        let (signatures, of_one_key) = (sign(&|i| i)?, sign(&|_| 0)?);
+        let signatures = sign(&|i| i)?;
+        let of_one_key = sign(&|_| 0)?;
         let fixture = Self { keys, public_keys, digests, signatures, of_one_key };
-        // What is timed works, and what the worker makes is what the library takes.
+        // The library must accept what the worker makes, before anything is timed.
         for (i, signature) in fixture.signatures.iter().enumerate().take(CHECKED) {
             fixture.public_keys[i].verify_digest(&fixture.digests[i], signature)?;
         }
@@ -187,14 +195,14 @@ impl<P: ParameterSet> Fixture<P> {
     }
 
     fn sign(&self, worker: &impl Works<P>) -> Result<()> {
-        let requests = self.keys.iter().zip(&self.digests).map(|(key, digest)| Signing { key, digest });
+        let requests = self.keys.iter().zip(&self.digests).map(|(key, digest)| SigningItem { key, digest });
         ensure!(worker.work(&requests.collect::<Vec<_>>())?.iter().all(Result::is_ok), "a signature failed");
         Ok(())
     }
 
     fn verify(&self, worker: &impl Works<P>, one_key: bool) -> Result<()> {
         let signatures = if one_key { &self.of_one_key } else { &self.signatures };
-        let items = signatures.iter().enumerate().map(|(i, signature)| Verification {
+        let items = signatures.iter().enumerate().map(|(i, signature)| Item {
             key: &self.public_keys[if one_key { 0 } else { i }],
             digest: &self.digests[i],
             signature,
@@ -230,7 +238,8 @@ fn add<P: ParameterSet, W: Works<P> + 'static>(
 ) {
     let items = fixture.keys.len() as u32;
     let mut operation = |operation: &str, run: fn(&Fixture<P>, &W) -> Result<()>| {
-        let (fixture, worker) = (Rc::clone(fixture), Rc::clone(&worker));
+        let fixture = Rc::clone(fixture);
+        let worker = Rc::clone(&worker);
         let run = Box::new(move || run(&fixture, &worker));
         cells.push(Cell::new(label(P::ALGORITHM, name), Operation { name: operation.into(), items, run }));
     };
@@ -238,7 +247,7 @@ fn add<P: ParameterSet, W: Works<P> + 'static>(
     operation("sign", |fixture, worker| fixture.sign(worker));
     operation("verify", |fixture, worker| fixture.verify(worker, false));
     operation("verify_one_key", |fixture, worker| fixture.verify(worker, true));
-    operation("scheme", |fixture, worker| {
+    operation("round_trip", |fixture, worker| {
         fixture.keygen(worker)?;
         fixture.sign(worker)?;
         fixture.verify(worker, false)
@@ -333,15 +342,15 @@ impl Batches {
         }
     }
 
-    /// Whole schemes, beside the published ones.
+    /// Round trips per second, beside the published ones.
     fn published(&self, sets: &[(&str, Option<u8>)]) -> Table {
         let published = &Published::get().gpu;
         let mut table = Table::new(
-            "Whole schemes (keygen, sign, verify) a second, at the best size of batch",
+            "Round trips (keygen, sign, verify) a second, at the best size of batch",
             ["set", "published CPU", "published GPU", "gpu", "gpu+cpu", "cpu", "gpu / published GPU"],
         );
         for &(set, round) in sets {
-            let best = |worker: &str| self.of(set, "scheme", worker).map(Batch::per_second).reduce(f64::max);
+            let best = |worker: &str| self.of(set, "round_trip", worker).map(Batch::per_second).reduce(f64::max);
             let cell = |value: Option<f64>| value.map_or(String::new(), significant);
             let theirs = published.gpu.get(set).copied();
             table.row([
@@ -359,8 +368,8 @@ impl Batches {
 }
 
 const WORKERS: [&str; 3] = ["gpu", "gpu+cpu", "cpu"];
-const OPERATIONS: [&str; 5] = ["keygen", "sign", "verify", "verify_one_key", "scheme"];
-/// Signatures of a batch that the library verifies before anything is timed.
+const OPERATIONS: [&str; 5] = ["keygen", "sign", "verify", "verify_one_key", "round_trip"];
+/// Signatures of a batch that the library verifies before timing.
 const CHECKED: usize = 64;
 const ROUNDS: usize = 7;
 const QUICK_ROUNDS: usize = 3;

@@ -1,13 +1,15 @@
 //! `aioli-lab kernel`: the left product alone, nibble-sliced against bit-sliced and the rest.
 //!
-//! The operand is P1 of a set, in memory; X has the rows of keygen (o), of verification (k) and of signing (k + o).
-//! A multiply-accumulate is one product in GF(16) added to a sum: two for each byte of P1 and row of X. Core cycles are
-//! times multiplied by the core's clock as it was measured in the same rounds.
+//! A left product multiplies a small dense matrix, `left`, with P1 of a set, which is in memory.
+//! `left` has o rows as in keygen, k as in verification, or k + o as in signing. A
+//! multiply-accumulate is one product in GF(16) added to a sum: two for each byte of P1 and row of
+//! `left`. Core cycles are times multiplied by the core's clock, which the same rounds have
+//! measured.
 
 mod roofline;
 
+use crate::chapter::{Run, Section};
 use crate::measure::{self, Cell, Conditions, Operation};
-use crate::part::{Run, Section};
 use crate::published::Published;
 use crate::random::Random;
 use crate::record::Measurement;
@@ -15,7 +17,7 @@ use crate::samples::Samples;
 use crate::show::{Block, Table, significant};
 use crate::study::{self, Study, label};
 use crate::techniques::Technique;
-use aioli::backend::{Backend, BackendKind, Portable};
+use aioli::backend::{Backend, DetectedBackend, Portable};
 use aioli::packed::{Coefficients, Operand};
 use aioli::params::ParameterSet;
 use aioli::{Algorithm, with_set};
@@ -25,22 +27,23 @@ use std::hint::black_box;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-/// What was measured.
+/// The measurements.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Kernels {
-    /// The operand and the numbers of rows, set by set.
+    /// The sizes of the products, set by set.
     shapes: Vec<Shape>,
-    /// `keygen`, `verify`, `sign`: P1 with the rows of that; `aes` is the key stream of P1 and P2.
+    /// `keygen`, `verify`, `sign`: the product with P1 that has the rows of that operation. `aes`:
+    /// the key stream of P1 and P2.
     results: Vec<Measurement>,
     conditions: Conditions,
 }
 
-/// The left products of a set.
+/// The sizes of the left products of a set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Shape {
     set: String,
     p1_bytes: usize,
-    /// P1 and P2, the key stream.
+    /// Bytes in P1 and P2 together, the length of the key stream.
     p_bytes: usize,
     keygen_rows: usize,
     verify_rows: usize,
@@ -67,7 +70,7 @@ impl Shape {
         }
     }
 
-    /// Multiply-accumulates of a product.
+    /// Multiply-accumulates in the product of an operation.
     fn work(&self, operation: &str) -> f64 {
         (2 * self.p1_bytes * self.rows(operation)) as f64
     }
@@ -79,7 +82,8 @@ impl Shape {
 ///
 /// If a kernel is not correct; if the run is stopped before anything was measured.
 pub(crate) fn measure(run: &Run<'_>, algorithms: &[Algorithm]) -> Result<Kernels> {
-    let (mut cells, mut shapes) = (Vec::new(), Vec::new());
+    let mut cells = Vec::new();
+    let mut shapes = Vec::new();
     for &algorithm in algorithms {
         shapes.push(with_set!(algorithm, P => Shape::of::<P>()));
         for technique in Technique::kernels() {
@@ -88,7 +92,7 @@ pub(crate) fn measure(run: &Run<'_>, algorithms: &[Algorithm]) -> Result<Kernels
             cells.extend(operations.into_iter().map(|operation| Cell::new(label.clone(), operation)));
         }
         let aes = with_set!(algorithm, P => key_stream::<P>()?);
-        cells.push(Cell::new(label(algorithm, Technique::library(BackendKind::best())), aes));
+        cells.push(Cell::new(label(algorithm, Technique::library(DetectedBackend::best().kind())), aes));
     }
     let rounds = study::rounds(run, ROUNDS, QUICK_ROUNDS);
     run.begin("kernels, round", rounds);
@@ -98,7 +102,7 @@ pub(crate) fn measure(run: &Run<'_>, algorithms: &[Algorithm]) -> Result<Kernels
     Ok(Kernels { shapes, results, conditions })
 }
 
-/// A left product with P1.
+/// A left product with P1, and its operands.
 struct Product<P> {
     p1: Rc<[u8]>,
     elements: Vec<u8>,
@@ -109,13 +113,13 @@ struct Product<P> {
 impl<P: ParameterSet> Product<P> {
     fn add_to<B: Backend>(&self, b: B, out: &mut [u8]) {
         let row_bytes = P::V * P::M_BYTES;
-        let x = Coefficients::new(&self.elements, self.rows, self.rows);
-        let rows = Operand::upper(&self.p1, P::V, row_bytes, P::M_BYTES).public();
-        b.left_product(x, rows, out, row_bytes);
+        let left = Coefficients::new(&self.elements, self.rows, self.rows);
+        let right = Operand::upper(&self.p1, P::V, row_bytes, P::M_BYTES).public();
+        b.left_product(left, right, out, row_bytes);
     }
 }
 
-/// The three products of a technique, each compared with the portable backend's first.
+/// The three products of a technique, each first compared with the portable backend's.
 fn operations<P: ParameterSet>(technique: Technique) -> Result<Vec<Operation>> {
     let token = technique.token()?;
     let mut p1 = vec![0; P::P1_BYTES];
@@ -131,7 +135,7 @@ fn operations<P: ParameterSet>(technique: Technique) -> Result<Vec<Operation>> {
             let product = Product::<P> { p1: Rc::clone(&p1), elements, rows, set: PhantomData };
             let mut out = vec![0; rows * P::V * P::M_BYTES];
             let mut expected = out.clone();
-            product.add_to(Portable::detect(), &mut expected);
+            product.add_to(Portable::new(), &mut expected);
             product.add_to(token, &mut out);
             ensure!(out == expected, "{technique}: its product with P1 of {} is wrong", P::ALGORITHM);
             Ok(Operation::new(name, move || {
@@ -144,7 +148,8 @@ fn operations<P: ParameterSet>(technique: Technique) -> Result<Vec<Operation>> {
 }
 
 fn key_stream<P: ParameterSet>() -> Result<Operation> {
-    let (token, key) = (Technique::library(BackendKind::best()).token()?, Random::bytes());
+    let token = Technique::library(DetectedBackend::best().kind()).token()?;
+    let key = Random::bytes();
     let mut out = vec![0; P::P_BYTES];
     Ok(Operation::new(AES, move || {
         token.aes128_ctr(&key, &[0; 16], 0, &mut out);
@@ -165,7 +170,8 @@ impl Kernels {
         self.results.iter().for_each(|result| samples.add(Self::KEY, &result.label, &result.operation, &result.raw));
     }
 
-    /// Work for a cycle: of the core, where its clock is known, and of the counter.
+    /// Work per core cycle, if the core's clock is known, and per reference cycle, if there is a
+    /// counter.
     fn per_cycle(&self, result: &Measurement, work: f64) -> (Option<f64>, Option<f64>) {
         let core = self.conditions.core_ghz.map(|ghz| work / (result.median_ns * ghz));
         (core, result.median_cycles.map(|cycles| work / cycles))
@@ -175,7 +181,8 @@ impl Kernels {
         self.results.iter().filter(move |result| result.label.set == set)
     }
 
-    /// How much faster nibbles with M4R are than bit slices, published for the Cortex-M4 and here.
+    /// The speed of nibbles with M4R in multiples of bit slices, published for the Cortex-M4 and
+    /// measured here.
     fn sliced(&self) -> Table {
         let all = &Published::get().m4_arithmetic;
         let title = format!(
@@ -184,7 +191,8 @@ impl Kernels {
         );
         let mut table = Table::new(title, ["", "bit-sliced", "M4R", "published", "here"]);
         for figures in all {
-            // Of the set of the same name.
+            // Results here are those of the set with the same name; the published one is of round
+            // 1.
             let set = figures.set.split(' ').next().unwrap_or_default();
             let products = [
                 ("(P1 + P1^T) O", &figures.p1_p1t_times_o, None),
@@ -213,7 +221,7 @@ impl Kernels {
 
     fn table(&self, shape: &Shape) -> Table {
         let title =
-            format!("{}: multiply-accumulates per core cycle (per reference cycle), P1 with the rows of", shape.set);
+            format!("{}: multiply-accumulates per core cycle (per reference cycle), by operation (rows)", shape.set);
         let named = OPERATIONS.map(|operation| format!("{operation} ({})", shape.rows(operation)));
         let mut table = Table::new(title, std::iter::once("".to_owned()).chain(named));
         let mut techniques: Vec<&str> = Vec::new();
@@ -246,8 +254,8 @@ impl Section for Kernels {
     fn blocks(&self) -> Vec<Block> {
         let records = &Published::get().multiply_accumulate_records;
         let mut blocks = vec![Block::Text(format!(
-            "Published, with AVX2: {} per cycle on Skylake, {} on Ice Lake ({}). The core runs at {}, the counter at {}; \
-             {}.",
+            "Published, with AVX2: {} per cycle on Skylake, {} on Ice Lake ({}). The core runs at {}, the counter at \
+             {}; {}.",
             records.skylake,
             records.ice_lake,
             records.source,
@@ -273,7 +281,7 @@ fn ghz(value: Option<f64>) -> String {
     value.map_or("an unknown clock".into(), |ghz| format!("{ghz:.2} GHz"))
 }
 
-/// Whose rows X has.
+/// The operations whose numbers of rows are measured.
 const OPERATIONS: [&str; 3] = ["keygen", "verify", "sign"];
 /// The name of the key stream in results.
 const AES: &str = "aes";

@@ -2,12 +2,13 @@
 #![deny(unsafe_code)]
 
 mod all;
+mod chapter;
 mod counter;
 mod credibility;
 mod gpu;
 mod kernel;
 mod measure;
-mod part;
+mod origin;
 mod peers;
 mod profile;
 mod published;
@@ -24,7 +25,8 @@ use clap::{Parser, Subcommand};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Measures MAYO: aioli beside other implementations and published figures, and whether that is to be believed.
+/// Measures MAYO: aioli beside other implementations and published figures, and tells how far to
+/// trust the result.
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
@@ -34,34 +36,38 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// aioli's backends beside liboqs, pq-mayo and other signature schemes
+    /// aioli's backends beside liboqs, pq-mayo and other signature algorithms
     ///
-    /// Known answers and agreement with the peers are checked first; then every operation is timed once a round, and
-    /// medians are printed, in thousands of reference cycles and in microseconds.
+    /// Checks known answers and agreement with the peers first. Then it times every operation once
+    /// a round and prints medians, in thousands of reference cycles and in microseconds.
     ///
-    /// liboqs is measured if it is built in, at its best with clang:
+    /// liboqs is measured if it is built in; it is fastest when built with clang:
     ///
-    /// CC=clang-19 CXX=clang++-19 LIBCLANG_PATH=/usr/lib/llvm-19/lib cargo build --release -p aioli-lab --features peers
+    /// CC=clang-19 CXX=clang++-19 LIBCLANG_PATH=/usr/lib/llvm-19/lib cargo build --release
+    /// -p aioli-lab --features peers
     Peers(peers::Options),
-    /// Our figures beside every published one, with ratios and warnings
+    /// Our figures beside all published ones, with ratios and warnings
     Published(published::Options),
-    /// Whether measurements on this machine are to be believed: a yardstick, red flags, key inspection
+    /// Checks whether to trust measurements on this machine: a yardstick, red flags, key inspection
     Credibility(credibility::Options),
-    /// A page to look at, from records
+    /// A web page or Markdown, made from records
     Report(report::Options),
-    /// Every part of the lab, one record, one report
+    /// Every chapter of the lab but batches on a GPU: one record, one report
     All(all::Options),
-    /// Every technique of making MAYO fast, beside the published experiment, whose claims are judged
+    /// Techniques that make MAYO fast, beside the published experiment, whose claims are judged
     ///
-    /// Each is checked by a known answer, then timed twice: whole processes, as published, and in one process.
+    /// Each is checked by a known answer, then timed in whole processes, as published, and inside
+    /// one process.
     Techniques(study::Options),
-    /// The left product alone: multiply-accumulates per cycle of every technique, beside published records and roofs
+    /// The left product alone: multiply-accumulates per cycle by technique, beside published ones
+    /// and hardware limits
     Kernel(study::Options),
-    /// Where the time of keygen, sign and verify goes, backend by backend, beside the published profile
+    /// The phases of keygen, sign and verify and their times, by backend, beside the published
+    /// profile
     Profile(study::Options),
     /// Batches on a GPU, on the processor and on both, by size, beside the published figures
     ///
-    /// Without CUDA the processor is measured alone.
+    /// Without CUDA it measures the processor alone.
     Gpu(gpu::Options),
     #[command(hide = true)]
     Worker(techniques::Worker),
@@ -71,7 +77,8 @@ fn main() -> Result<()> {
     let arguments = Arguments::parse();
     let stop = Arc::new(AtomicBool::new(false));
     let handler = Arc::clone(&stop);
-    // The first Ctrl-C ends the measuring and keeps what there is, the second ends the program.
+    // The first Ctrl-C ends the measuring and keeps the finished rounds; the second ends the
+    // program.
     ctrlc::set_handler(move || {
         if handler.swap(true, Ordering::Relaxed) {
             std::process::exit(130);

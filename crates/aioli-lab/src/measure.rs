@@ -1,9 +1,10 @@
-//! Timing: operations interleaved in rounds, medians and quartiles, and whether to believe them.
+//! Timing: operations interleaved in rounds, medians and quartiles, and a verdict on the run.
 //!
-//! Every cell (an operation of an implementation with a parameter set) is timed once a round, so that whatever the
-//! machine does in a while, a slower clock or a busy neighbour, falls on all cells alike. Before each sample the
-//! operation runs once untimed: its data and code are in the caches as in a program that uses it repeatedly, whatever
-//! ran before. A sample during which the processor was given to others is taken again, a few times. A sample covers as many operations as it takes to be long against the granularity of the clock.
+//! A cell is an operation of an implementation with a parameter set. Every cell is timed once a
+//! round, so that a slower clock or a busy neighbour affects all cells alike. Before each sample
+//! the operation runs once untimed: its data and code are then in the caches, as in a program that
+//! uses it repeatedly. A sample during which Linux gave the processor to others is repeated, a few
+//! times at most. A sample covers enough runs to be long against the clock's granularity.
 
 use crate::counter;
 use anyhow::{Context, Result, ensure};
@@ -11,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Something to time.
+/// An operation to time.
 pub(crate) struct Operation {
     /// The name in tables and records.
     pub(crate) name: String,
-    /// Items that one run works through; times are divided by it.
+    /// Items that one run processes; times are divided by it.
     pub(crate) items: u32,
     /// Runs it once.
     pub(crate) run: Box<dyn FnMut() -> Result<()>>,
@@ -28,11 +29,11 @@ impl Operation {
     }
 }
 
-/// An operation, whose it is, and its samples so far.
+/// An operation, its label, and its samples so far.
 pub(crate) struct Cell<L> {
     pub(crate) label: L,
     pub(crate) operation: Operation,
-    /// Runs in a sample.
+    /// Runs per sample.
     batch: u32,
     pub(crate) samples: Vec<Sample>,
 }
@@ -52,14 +53,15 @@ impl<L> Cell<L> {
             if taken >= enough || self.batch >= MAX_BATCH {
                 return Ok(());
             }
-            // Straight to the goal once there is something to go by, with a margin for a clock that speeds up.
+            // The time taken tells the number of runs; the margin of 1.2 covers a clock that speeds
+            // up.
             let factor = enough.as_secs_f64() / taken.as_secs_f64().max(1e-9) * 1.2;
             self.batch = (f64::from(self.batch) * factor.clamp(1.5, 16.0)).ceil().min(f64::from(MAX_BATCH)) as u32;
         }
     }
 
-    /// A sample in which the processor was not given to others, if a few attempts are enough; else the one in which
-    /// it was for the smallest share of the time. Says whether that was too much.
+    /// The first of a few samples during which the processor was not given to others, or else the
+    /// sample with the smallest share of waiting; and whether that share is too large.
     fn undisturbed_sample(&mut self) -> Result<(Sample, bool)> {
         let mut best: Option<(f64, Sample)> = None;
         for _ in 0..ATTEMPTS {
@@ -79,9 +81,11 @@ impl<L> Cell<L> {
 
     fn sample(&mut self) -> Result<Sample> {
         (self.operation.run)()?;
-        let (start, start_cycles) = (Instant::now(), counter::cycles());
+        let start = Instant::now();
+        let start_cycles = counter::cycles();
         self.repeat()?;
-        let (end_cycles, ns) = (counter::cycles(), start.elapsed().as_nanos() as f64);
+        let end_cycles = counter::cycles();
+        let ns = start.elapsed().as_nanos() as f64;
         let count = f64::from(self.batch) * f64::from(self.operation.items);
         let cycles = start_cycles.zip(end_cycles).map(|(start, end)| end.wrapping_sub(start) as f64 / count);
         Ok(Sample { ns: ns / count, cycles })
@@ -92,21 +96,22 @@ impl<L> Cell<L> {
     }
 }
 
-/// The time of one item, the mean over a sample's runs.
+/// The time of one item, as the mean over a sample's runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sample {
     pub(crate) ns: f64,
-    /// Reference cycles, where there is a counter.
+    /// Reference cycles, if there is a counter.
     pub(crate) cycles: Option<f64>,
 }
 
-/// Times all cells in `rounds` rounds, or fewer if `stop` becomes true; a round that was begun is not kept then.
+/// Times all cells in `rounds` rounds, or fewer if `stop` becomes true, which discards the
+/// unfinished round.
 ///
-/// `progress` is told how many rounds are done.
+/// Calls `progress` with the number of finished rounds after each.
 ///
 /// # Errors
 ///
-/// Those of the operations; and if not a single round was finished.
+/// Errors of the operations; and if no round was finished.
 pub(crate) fn interleaved<L>(
     cells: &mut [Cell<L>],
     rounds: usize,
@@ -118,9 +123,12 @@ pub(crate) fn interleaved<L>(
     for cell in &mut *cells {
         cell.calibrate(enough).context("calibration")?;
     }
-    let (begun, begun_cycles, begun_scheduling) = (Instant::now(), counter::cycles(), Scheduling::now());
+    let begun = Instant::now();
+    let begun_cycles = counter::cycles();
+    let begun_scheduling = Scheduling::now();
     let mut core_cycles_per_ns = Vec::new();
-    let (mut finished, mut disturbed) = (0, 0);
+    let mut finished = 0;
+    let mut disturbed = 0;
     'rounds: for round in 0..WARM_UP + rounds {
         let mut samples = Vec::with_capacity(cells.len());
         for cell in &mut *cells {
@@ -160,24 +168,26 @@ pub(crate) fn interleaved<L>(
     })
 }
 
-/// Under which circumstances a run was measured.
+/// The conditions of a run: its clocks, and the measures of how quiet the machine was.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Conditions {
-    /// Rounds that were finished.
+    /// Finished rounds.
     pub(crate) rounds: usize,
     /// The smallest step of the monotonic clock.
     pub(crate) clock_granularity_ns: u64,
-    /// Ticks of the counter in a nanosecond of the clock, over the whole run.
+    /// Ticks of the counter per nanosecond of the clock, over the whole run.
     pub(crate) counter_ghz: Option<f64>,
-    /// Core cycles in a nanosecond: the median over the rounds of a chain of dependent additions.
+    /// Core cycles per nanosecond: the median over the rounds, each measured by a chain of
+    /// dependent additions.
     pub(crate) core_ghz: Option<f64>,
-    /// How much that varied, as in `spread`.
+    /// The interquartile range of the core's clock as a share of its median.
     pub(crate) core_clock_spread: Option<f64>,
-    /// The median over the cells of their interquartile range, as a share of their median.
+    /// The median over the cells of their interquartile range as a share of their median.
     pub(crate) spread: f64,
-    /// The share of its time that the measuring thread was ready to run while the processor was given to others.
+    /// The share of the time that the measuring thread was ready but waited for a processor.
     pub(crate) waiting: Option<f64>,
-    /// The share of the samples in which it was, for want of an undisturbed attempt: those of long operations first.
+    /// The share of the samples with too much such waiting in every attempt. Long operations are
+    /// affected most.
     pub(crate) disturbed: f64,
     /// Whether to believe the run.
     pub(crate) verdict: Verdict,
@@ -187,12 +197,13 @@ pub(crate) struct Conditions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Verdict {
-    /// Half of the cells vary by less than 3 %, so does the core's clock, and hardly a sample was disturbed.
+    /// Half of the cells and the core's clock vary by less than 3 %, and less than 1 % of the
+    /// samples were disturbed.
     Quiet,
-    /// Less than 10 %, and a few samples were disturbed: medians and ratios hold, absolute figures less so, and times
-    /// of batches on several threads do not.
+    /// The same with 10 % and 10 %. Medians and ratios hold, absolute figures less so; times of
+    /// batches on several threads do not.
     Noisy,
-    /// More than that: measure again on a quieter machine.
+    /// Anything worse: measure again on a quieter machine.
     Unusable,
 }
 
@@ -201,6 +212,7 @@ impl Verdict {
         match (spread, disturbed) {
             (spread, disturbed) if spread < 0.03 && disturbed < 0.01 => Self::Quiet,
             (spread, disturbed) if spread < 0.10 && disturbed < 0.10 => Self::Noisy,
+            // Comparisons with NaN are false and lead here.
             _ => Self::Unusable,
         }
     }
@@ -216,28 +228,30 @@ impl std::fmt::Display for Verdict {
     }
 }
 
-/// How long the measuring thread has waited for a processor since its start, in nanoseconds, and when that was read.
+/// A reading of the time that the measuring thread has waited for a processor since its start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scheduling {
     at: Instant,
+    /// Nanoseconds.
     waited: u64,
 }
 
 impl Scheduling {
-    /// What Linux knows of it; nothing elsewhere.
+    /// Linux's figure; `None` on other systems.
     pub(crate) fn now() -> Option<Self> {
         let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
         let waited = text.split_whitespace().nth(1)?.parse().ok()?;
         Some(Self { at: Instant::now(), waited })
     }
 
-    /// The share of the time since then that was spent waiting.
+    /// The share of the time since `start` that was spent waiting.
     pub(crate) fn waiting_since(self, start: Self) -> f64 {
         (self.waited - start.waited) as f64 / (self.at - start.at).as_nanos().max(1) as f64
     }
 }
 
-/// Median and quartiles, by linear interpolation between the two nearest values (Hyndman and Fan's type 7).
+/// Median and quartiles, by linear interpolation between the two nearest values (Hyndman and Fan's
+/// type 7).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Quartiles {
     pub(crate) q1: f64,
@@ -246,7 +260,7 @@ pub(crate) struct Quartiles {
 }
 
 impl Quartiles {
-    /// Of the values; all NaN if there are none.
+    /// The quartiles of the values; all NaN for no values.
     pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Self {
         let mut sorted: Vec<f64> = values.into_iter().collect();
         sorted.sort_by(f64::total_cmp);
@@ -263,17 +277,18 @@ impl Quartiles {
 fn quantile(sorted: &[f64], p: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
     let at = p * last as f64;
-    let (below, above) = (sorted[at.floor() as usize], sorted[at.ceil() as usize]);
+    let below = sorted[at.floor() as usize];
+    let above = sorted[at.ceil() as usize];
     below + (above - below) * at.fract()
 }
 
-/// To so many decimals, so that records do not pretend to more.
+/// Rounds to `decimals` decimals, so that records do not pretend to more precision.
 pub(crate) fn rounded(value: f64, decimals: i32) -> f64 {
     let scale = 10f64.powi(decimals);
     (value * scale).round() / scale
 }
 
-/// The smallest step that the clock was seen to make.
+/// The smallest of 200 observed steps of the clock.
 fn clock_granularity() -> Duration {
     (0..200)
         .map(|_| {
@@ -289,23 +304,25 @@ fn clock_granularity() -> Duration {
         .unwrap_or_default()
 }
 
-/// Core cycles in a nanosecond, by the loop whose length is known.
+/// Core cycles per nanosecond, by a loop that takes a known number of cycles.
 pub(crate) fn core_clock() -> Option<f64> {
     let start = Instant::now();
     counter::dependent_adds().then(|| counter::ADDS as f64 / start.elapsed().as_nanos() as f64)
 }
 
-/// Rounds that are not kept.
+/// Rounds at the beginning that are not kept.
 const WARM_UP: usize = 2;
-/// The shortest sample: interrupts of the machine, some microseconds each, then spoil few samples rather than shift all.
+/// The shortest sample. Interrupts take some microseconds each, so they spoil few samples instead
+/// of shifting all.
 const MIN_SAMPLE: Duration = Duration::from_micros(20);
-/// The shortest sample in steps of the clock, which then adds no more than half a percent.
+/// The shortest sample in steps of the clock: the error of one step is then half a percent at most.
 const MIN_GRANULES: u32 = 200;
-/// How often a sample is tried in which the processor is not given to others.
+/// The most attempts at an undisturbed sample.
 const ATTEMPTS: usize = 4;
-/// The share of a sample's time that a wait may take. Not zero: the thread that waits for a pool wakes with a delay.
+/// The largest share of waiting in an undisturbed sample. It is not zero, since a thread that waits
+/// for a pool wakes with a delay.
 const UNDISTURBED: f64 = 0.01;
-/// Where an operation takes no time at all.
+/// The most runs per sample, for operations that take no measurable time.
 const MAX_BATCH: u32 = 1 << 20;
 
 #[cfg(test)]
@@ -328,7 +345,8 @@ mod tests {
         assert!(Quartiles::of([]).median.is_nan());
     }
 
-    /// The definition, word for word: the piecewise linear function through the points (i / (n - 1), i-th smallest).
+    /// The definition: the piecewise linear function through the points (i / (n - 1), i-th smallest
+    /// value).
     #[test]
     fn quartiles_by_definition() {
         let mut state = 1u64;

@@ -1,11 +1,17 @@
 //! `aioli-lab peers`: aioli's backends beside other implementations, in one process.
 //!
-//! What each cell includes. Messages have [`MESSAGE_BYTES`] bytes. Each set has one key per implementation, and
-//! signing gets a fresh message every time, since the number of vinegar samples that it takes varies; verifying walks
-//! through [`SIGNATURES`] signatures. `keygen` makes the encoded compact keys from fresh randomness, `sign` begins
-//! with the compact secret key and hashes the message, `verify` with the compact public key, as users of compact keys
-//! pay for. `expand_p` is the key stream of P1 and P2 alone, into memory that is used again; `expand_sk` and
-//! `expand_pk` allocate what they return. Randomness is [`Random`](crate::random::Random) for all.
+//! Operations, as users of compact keys pay for them:
+//! - `keygen` makes encoded compact keys from fresh randomness.
+//! - `sign` begins with the compact secret key and hashes the message.
+//! - `verify` begins with the compact public key and hashes the message.
+//! - `expand_p` is the key stream of P1 and P2 alone, into memory that is reused.
+//! - `expand_sk` and `expand_pk` allocate the expanded key that they return.
+//! - `sign_expanded` and `verify_expanded` use keys that were expanded before.
+//!
+//! Messages have [`MESSAGE_BYTES`] bytes. Each set has one key per implementation. Every call of
+//! `sign` gets a fresh message, since the number of vinegar samples varies with it; `verify` cycles
+//! through [`SIGNATURES`] signatures. All implementations draw their randomness from
+//! [`Random`](crate::random::Random).
 
 pub(crate) mod aioli;
 #[cfg(feature = "peers")]
@@ -15,13 +21,14 @@ mod pq_mayo;
 mod table;
 mod throughput;
 
+use crate::chapter::Run;
 use crate::measure::{self, Cell, Operation};
-use crate::part::Run;
+use crate::origin;
 use crate::record::{self, Label, Machine, Measurement, Record};
 use crate::samples::Samples;
-use ::aioli::backend::BackendKind;
+use ::aioli::backend::{BackendKind, DetectedBackend};
 use ::aioli::{Algorithm, Error, Round};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -39,17 +46,18 @@ pub(crate) struct Options {
     /// Backends of aioli: portable, avx2, gfni256, gfni512 [default: all that this machine can run]
     #[arg(long = "backend", value_delimiter = ',', value_name = "BACKEND")]
     backends: Vec<BackendKind>,
-    /// How often every operation is sampled
+    /// Samples of every operation
     #[arg(long, default_value_t = ROUNDS, value_parser = parse_rounds)]
     rounds: usize,
-    /// A first look: few rounds
+    /// Take a first look only: few rounds
     #[arg(long, conflicts_with = "rounds")]
     quick: bool,
-    /// Write a record to this file, which must not exist
-    #[arg(long, value_name = "FILE")]
+    /// Write a record to this file, which must not exist; in a folder, to a file named after day
+    /// and commit
+    #[arg(long, value_name = "PATH")]
     json: Option<PathBuf>,
-    /// Write all samples to this file, which must not exist: Parquet if its name ends so, else comma-separated values
-    #[arg(long, value_name = "FILE")]
+    /// Write all samples as Parquet to this file, which must not exist; in a folder, as for --json
+    #[arg(long, value_name = "PATH", value_parser = parse_samples_path)]
     samples: Option<PathBuf>,
     /// Measure batches on one thread and on all cores too
     #[arg(long)]
@@ -57,7 +65,7 @@ pub(crate) struct Options {
 }
 
 impl Default for Options {
-    /// Everything but batches.
+    /// Measures everything but batches.
     fn default() -> Self {
         Self {
             sets: vec![],
@@ -73,27 +81,28 @@ impl Default for Options {
 }
 
 impl Options {
-    /// All there is to measure, batches included.
+    /// Measures everything, batches included.
     pub(crate) fn everything() -> Self {
         Self { threads: true, ..Self::default() }
     }
 }
 
-/// An implementation of a signature scheme with one parameter set, in encoded keys and signatures.
-pub(crate) trait Scheme {
-    /// Whose it is.
+/// An implementation of a signature algorithm with one parameter set, over encoded keys and
+/// signatures.
+pub(crate) trait Implementation {
+    /// Its name, version, code path and set.
     fn label(&self) -> Label;
 
     /// A fresh key.
     fn keypair(&self) -> Result<Keypair>;
 
-    /// Signs.
+    /// Signs a message.
     fn sign(&self, key: &Keypair, message: &[u8]) -> Result<Vec<u8>>;
 
-    /// Whether the signature is one of this message under this key.
+    /// Whether the signature is valid for this message and key.
     fn verify(&self, public_key: &[u8], message: &[u8], signature: &[u8]) -> bool;
 
-    /// What there is to time, in the form that its users would call.
+    /// The operations to time, called as its users would call them.
     fn operations(&self) -> Result<Vec<Operation>>;
 }
 
@@ -108,20 +117,23 @@ pub(crate) struct Keypair {
 ///
 /// # Errors
 ///
-/// If an implementation is not correct, if an option asks for what is not there, and those of the record's file.
+/// If an implementation is not correct, if an option asks for a backend that cannot run here, and
+/// errors of the files.
 pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
-    for path in options.json.iter().chain(&options.samples) {
-        record::check_new(path)?;
-    }
+    let record_path = options.json.as_deref().map(|path| origin::file(path, "peers", "json"));
+    let samples_path = options.samples.as_deref().map(|path| origin::file(path, "peers", "parquet"));
+    record_path.iter().chain(&samples_path).try_for_each(|path| record::check_new(path))?;
     let record = measure(options, &Run::new(options.quick, stop))?;
-    // The record first: what was measured is not lost if the output goes to a closed pipe.
-    if let Some(path) = &options.json {
+    // The files come first, so that a closed pipe behind the output does not lose the measurements.
+    if let Some(path) = &record_path {
         record.write(path)?;
+        eprintln!("{}", path.display());
     }
-    if let Some(path) = &options.samples {
+    if let Some(path) = &samples_path {
         let mut samples = Samples::new();
         record.results.iter().for_each(|result| samples.add("peers", &result.label, &result.operation, &result.raw));
         samples.write(path)?;
+        eprintln!("{}", path.display());
     }
     table::print(&record)
 }
@@ -130,15 +142,12 @@ pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
 ///
 /// # Errors
 ///
-/// If an implementation is not correct, and if an option asks for what is not there.
+/// If an implementation is not correct, and if an option asks for a backend that cannot run here.
 pub(crate) fn measure(options: &Options, run: &Run<'_>) -> Result<Record> {
     let backends = match &options.backends[..] {
-        [] => BackendKind::available().collect(),
-        chosen => chosen.to_vec(),
+        [] => DetectedBackend::all().collect(),
+        chosen => chosen.iter().map(|kind| kind.detect()).collect::<Result<Vec<_>, Error>>()?,
     };
-    if let Some(&missing) = backends.iter().find(|kind| !kind.is_available()) {
-        bail!(Error::UnavailableBackend(missing));
-    }
     let algorithms: Vec<Algorithm> = Algorithm::ALL
         .into_iter()
         .filter(|set| options.sets.is_empty() || options.sets.contains(&set.set_name()))
@@ -146,35 +155,35 @@ pub(crate) fn measure(options: &Options, run: &Run<'_>) -> Result<Record> {
         .collect();
     let mut notes = vec![
         format!("messages of {MESSAGE_BYTES} bytes, a fresh one for every signature; one key for each set"),
-        "pq-mayo's MAYO_2 is an interim set of neither round and is left out".to_owned(),
+        "pq-mayo's MAYO_2 is an interim set, which belongs to neither round, and is left out".to_owned(),
     ];
     notes.extend(liboqs_note());
 
     let mut cells = Vec::new();
     run.begin("peers, set checked", algorithms.len());
     for (done, &algorithm) in algorithms.iter().enumerate() {
-        let ours: Vec<_> = backends.iter().map(|&kind| aioli::scheme(algorithm, kind)).collect();
-        for &kind in &backends {
-            known_answer(algorithm, kind)?;
+        let ours: Vec<_> = backends.iter().map(|&backend| aioli::implementation(algorithm, backend)).collect();
+        for &backend in &backends {
+            known_answer(algorithm, backend)?;
         }
         let peers = peers_of(algorithm)?;
-        for scheme in ours.iter().chain(&peers) {
-            agree(&**scheme, &**scheme)?;
+        for implementation in ours.iter().chain(&peers) {
+            agree(&**implementation, &**implementation)?;
         }
         for ours in &ours {
             peers.iter().try_for_each(|peer| agree(&**ours, &**peer))?;
         }
-        for scheme in ours.iter().chain(&peers) {
-            add_cells(&mut cells, &**scheme)?;
+        for implementation in ours.iter().chain(&peers) {
+            add_cells(&mut cells, &**implementation)?;
         }
         if options.threads {
             add_throughput(&mut cells, algorithm)?;
         }
         run.done(done + 1);
     }
-    for scheme in for_scale()? {
-        agree(&*scheme, &*scheme)?;
-        add_cells(&mut cells, &*scheme)?;
+    for implementation in for_scale()? {
+        agree(&*implementation, &*implementation)?;
+        add_cells(&mut cells, &*implementation)?;
     }
     run.finish();
     eprintln!("known answers and agreement with the peers: correct; {} operations to time", cells.len());
@@ -188,71 +197,72 @@ pub(crate) fn measure(options: &Options, run: &Run<'_>) -> Result<Record> {
     Ok(Record { machine: Machine::here(conditions, notes), results, sections: BTreeMap::new() })
 }
 
-/// A first look at the sets of round 2, with which most published figures compare.
+/// A first look at the sets of round 2, which most published figures are about.
 ///
 /// # Errors
 ///
-/// Those of [`measure`].
+/// Errors of [`measure`].
 pub(crate) fn quick_round_2(stop: &AtomicBool) -> Result<Record> {
     measure(&Options { round: Some(2), ..Options::default() }, &Run::new(true, stop))
 }
 
-/// A record of this machine with a few rounds of MAYO_1, for parts that are recorded alone: it says how quiet the
-/// machine is.
+/// A record with a few rounds of MAYO_1, for a chapter that is recorded alone: it says how quiet
+/// the machine is.
 ///
 /// # Errors
 ///
-/// Those of [`measure`].
+/// Errors of [`measure`].
 pub(crate) fn brief(stop: &AtomicBool) -> Result<Record> {
     let options = Options {
         sets: vec![Algorithm::Mayo1.set_name()],
         round: Some(3),
-        backends: vec![BackendKind::best()],
+        backends: vec![DetectedBackend::best().kind()],
         ..Options::default()
     };
     measure(&options, &Run::new(true, stop))
 }
 
-/// All peers of a set.
-fn peers_of(algorithm: Algorithm) -> Result<Vec<Box<dyn Scheme>>> {
+/// The peers that have this set.
+fn peers_of(algorithm: Algorithm) -> Result<Vec<Box<dyn Implementation>>> {
     let mut peers = Vec::new();
     #[cfg(feature = "peers")]
     peers.extend(liboqs::mayo(algorithm)?);
-    peers.extend(pq_mayo::scheme(algorithm));
+    peers.extend(pq_mayo::implementation(algorithm));
     Ok(peers)
 }
 
-/// Other signature schemes.
-fn for_scale() -> Result<Vec<Box<dyn Scheme>>> {
-    let schemes = others::schemes();
+/// Other signature algorithms, for scale.
+fn for_scale() -> Result<Vec<Box<dyn Implementation>>> {
+    let implementations = others::for_scale();
     #[cfg(feature = "peers")]
-    let schemes = schemes.into_iter().chain(liboqs::others()?).collect();
-    Ok(schemes)
+    let implementations = implementations.into_iter().chain(liboqs::for_scale()?).collect();
+    Ok(implementations)
 }
 
 /// Falcon-512 of liboqs, if that is built in.
-pub(crate) fn falcon_512() -> Result<Option<Box<dyn Scheme>>> {
+pub(crate) fn falcon_512() -> Result<Option<Box<dyn Implementation>>> {
     #[cfg(feature = "peers")]
-    let scheme = liboqs::others()?.into_iter().next();
+    let falcon = Some(liboqs::falcon_512()?);
     #[cfg(not(feature = "peers"))]
-    let scheme = None;
-    Ok(scheme)
+    let falcon = None;
+    Ok(falcon)
 }
 
-/// What there is for inspection.
-pub(crate) fn inspected() -> Result<Vec<Box<dyn Scheme>>> {
-    let mut schemes = others::inspected();
+/// The implementations whose keys and signatures are inspected.
+pub(crate) fn inspected() -> Result<Vec<Box<dyn Implementation>>> {
+    let mut implementations = others::inspected();
     #[cfg(feature = "peers")]
-    schemes.extend(liboqs::inspected()?);
-    schemes.extend(Algorithm::ALL.into_iter().map(|algorithm| aioli::scheme(algorithm, BackendKind::best())));
-    Ok(schemes)
+    implementations.extend(liboqs::inspected()?);
+    let ours = |algorithm| aioli::implementation(algorithm, DetectedBackend::best());
+    implementations.extend(Algorithm::ALL.into_iter().map(ours));
+    Ok(implementations)
 }
 
-/// The names of what would be inspected if it were built in.
+/// Algorithms that are inspected only if liboqs is built in, and it is not.
 pub(crate) const NOT_BUILT_IN: &[&str] =
     if cfg!(feature = "peers") { &[] } else { &["Falcon-512", "Falcon-1024", "SPHINCS+-SHA2-128f"] };
 
-/// What the record says about liboqs.
+/// The record's note on liboqs: how it was built, or that it is missing.
 fn liboqs_note() -> Option<String> {
     #[cfg(feature = "peers")]
     return Some(liboqs::build_note());
@@ -264,34 +274,35 @@ fn liboqs_note() -> Option<String> {
     }
 }
 
-fn add_cells(cells: &mut Vec<Cell<Label>>, scheme: &dyn Scheme) -> Result<()> {
-    let label = scheme.label();
-    cells.extend(scheme.operations()?.into_iter().map(|operation| Cell::new(label.clone(), operation)));
+fn add_cells(cells: &mut Vec<Cell<Label>>, implementation: &dyn Implementation) -> Result<()> {
+    let label = implementation.label();
+    cells.extend(implementation.operations()?.into_iter().map(|operation| Cell::new(label.clone(), operation)));
     Ok(())
 }
 
 fn add_throughput(cells: &mut Vec<Cell<Label>>, algorithm: Algorithm) -> Result<()> {
     // `aioli::batch` always runs on the fastest backend.
-    let label = aioli::scheme(algorithm, BackendKind::best()).label();
+    let label = aioli::implementation(algorithm, DetectedBackend::best()).label();
     let operations = throughput::operations(algorithm)?;
     cells.extend(operations.into_iter().map(|operation| Cell::new(label.clone(), operation)));
     Ok(())
 }
 
-/// The first record of the official file, on one backend.
-fn known_answer(algorithm: Algorithm, kind: BackendKind) -> Result<()> {
-    let record = aioli_kat::records(algorithm, kind)
+/// Checks the first record of the official file on one backend.
+fn known_answer(algorithm: Algorithm, backend: DetectedBackend) -> Result<()> {
+    let record = aioli_kat::records(algorithm, backend)
         .next()
         .expect("there are records")
-        .with_context(|| format!("known answer of {algorithm} on {kind}"))?;
+        .with_context(|| format!("known answer of {algorithm} on {backend}"))?;
     let digest = hex::encode(Sha256::digest(record.text(0)));
     let official = aioli_kat::official(algorithm).first_record;
-    ensure!(digest == official, "{algorithm} on {kind} gives {digest} as its first known answer, not {official}");
+    ensure!(digest == official, "{algorithm} on {backend} gives {digest} as its first known answer, not {official}");
     Ok(())
 }
 
-/// Checks that each accepts what the other signs, with keys of either, and nothing that was tampered with.
-fn agree(a: &dyn Scheme, b: &dyn Scheme) -> Result<()> {
+/// Checks that each accepts the other's signatures, with keys of either, and refuses changed
+/// messages and signatures.
+fn agree(a: &dyn Implementation, b: &dyn Implementation) -> Result<()> {
     for maker in [a, b] {
         let key = maker.keypair().with_context(|| format!("key generation of {}", name(maker)))?;
         for (signer, verifier) in [(a, b), (b, a)] {
@@ -323,12 +334,12 @@ fn agree(a: &dyn Scheme, b: &dyn Scheme) -> Result<()> {
     Ok(())
 }
 
-fn name(scheme: &dyn Scheme) -> String {
-    let Label { implementation, backend, set, .. } = scheme.label();
+fn name(implementation: &dyn Implementation) -> String {
+    let Label { implementation, backend, set, .. } = implementation.label();
     format!("{implementation} ({backend}) with {set}")
 }
 
-/// 2 or 3.
+/// The round of NIST's process, 2 or 3.
 pub(crate) fn round_number(algorithm: Algorithm) -> u8 {
     match algorithm.round() {
         Round::Two => 2,
@@ -341,15 +352,25 @@ pub(crate) fn parse_set(text: &str) -> Result<&'static str, String> {
     known.map(Algorithm::set_name).ok_or_else(|| "expected mayo1, mayo2, mayo3 or mayo5".into())
 }
 
+fn parse_samples_path(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    let is_parquet = path.is_dir() || path.extension().is_some_and(|ending| ending == "parquet");
+    if is_parquet {
+        Ok(path)
+    } else {
+        Err("samples are written as Parquet: expected a name that ends in .parquet".into())
+    }
+}
+
 fn parse_rounds(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|&rounds| rounds > 0).ok_or_else(|| "expected a number of rounds, at least 1".into())
 }
 
-/// Bytes of a message.
+/// Bytes in a message.
 pub(crate) const MESSAGE_BYTES: usize = 32;
-/// Signatures that verifying walks through.
+/// Signatures through which `verify` cycles.
 pub(crate) const SIGNATURES: usize = 16;
-/// Rounds if nothing else is said.
+/// The default number of rounds.
 const ROUNDS: usize = 100;
 /// Rounds of a first look.
 const QUICK_ROUNDS: usize = 15;
@@ -358,10 +379,10 @@ const QUICK_ROUNDS: usize = 15;
 mod tests {
     use super::*;
 
-    /// aioli, but every signature has a wrong bit.
-    struct Planted(Box<dyn Scheme>);
+    /// aioli with a wrong bit in every signature.
+    struct Planted(Box<dyn Implementation>);
 
-    impl Scheme for Planted {
+    impl Implementation for Planted {
         fn label(&self) -> Label {
             Label { implementation: "planted".into(), ..self.0.label() }
         }
@@ -385,10 +406,10 @@ mod tests {
         }
     }
 
-    /// Accepts everything.
-    struct Gullible(Box<dyn Scheme>);
+    /// A verifier that accepts everything.
+    struct Gullible(Box<dyn Implementation>);
 
-    impl Scheme for Gullible {
+    impl Implementation for Gullible {
         fn label(&self) -> Label {
             self.0.label()
         }
@@ -410,20 +431,20 @@ mod tests {
         }
     }
 
-    fn ours() -> Box<dyn Scheme> {
-        aioli::scheme(Algorithm::Mayo2Round2, BackendKind::Portable)
+    fn ours() -> Box<dyn Implementation> {
+        aioli::implementation(Algorithm::Mayo2Round2, BackendKind::Portable.detect().unwrap())
     }
 
     #[test]
     fn the_gate_lets_the_correct_pass() {
         agree(&*ours(), &*ours()).unwrap();
         for peer in peers_of(Algorithm::Mayo1Round2).unwrap() {
-            agree(&*aioli::scheme(Algorithm::Mayo1Round2, BackendKind::best()), &*peer).unwrap();
+            agree(&*aioli::implementation(Algorithm::Mayo1Round2, DetectedBackend::best()), &*peer).unwrap();
         }
-        for scheme in for_scale().unwrap() {
-            agree(&*scheme, &*scheme).unwrap();
+        for implementation in for_scale().unwrap() {
+            agree(&*implementation, &*implementation).unwrap();
         }
-        known_answer(Algorithm::Mayo2, BackendKind::best()).unwrap();
+        known_answer(Algorithm::Mayo2, DetectedBackend::best()).unwrap();
     }
 
     #[test]

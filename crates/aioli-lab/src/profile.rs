@@ -1,15 +1,16 @@
 //! `aioli-lab profile`: where the time of keygen, sign and verify goes.
 //!
-//! A [probe](probe::Probe) stands around the backend and times every call of the kernel contract; shapes tell the
-//! passes of the left product apart. The message is hashed outside of the contract: the same call of SHAKE256 is made again
-//! and timed alone. What then is left of an operation is decoding, encoding, copying and clearing memory. The same
-//! operation without a probe is timed beside, so that what the probe costs is known.
+//! A [probe](probe::Probe) wraps the backend and times every call of the kernel contract; shapes
+//! tell the passes of the left product apart. The message is hashed outside of the contract, so the
+//! same call of SHAKE256 is repeated and timed alone. The rest of an operation decodes, encodes,
+//! copies and clears memory. The same operation is also timed without a probe, which gives the cost
+//! of the probe.
 
 mod phases;
 mod probe;
 
+use crate::chapter::{Run, Section};
 use crate::measure::{self, Cell, Conditions, Quartiles, Sample, rounded};
-use crate::part::{Run, Section};
 use crate::peers::{MESSAGE_BYTES, aioli::fresh_key};
 use crate::published::Published;
 use crate::random::Random;
@@ -30,10 +31,10 @@ use std::cell::RefCell;
 use std::hint::black_box;
 use std::rc::Rc;
 
-/// What was measured.
+/// The measurements.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Profile {
-    /// `reference cycles`, or `nanoseconds` where there is no counter.
+    /// `reference cycles`, or `nanoseconds` without a counter.
     unit: String,
     /// One for each set, backend and operation.
     entries: Vec<Entry>,
@@ -48,19 +49,19 @@ struct Entry {
     operation: String,
     /// The median of the whole operation, with the probe.
     total: f64,
-    /// The median without it.
+    /// The median of the whole operation, without the probe.
     unprobed: f64,
-    /// The medians of the phases; the last ones are hashing and the rest.
+    /// The medians of the phases; the last two are hashing and the rest.
     phases: Vec<(String, f64)>,
-    /// The samples of the operation without the probe, where they were just taken: they are not part of the record.
+    /// The samples without the probe, right after measuring only: they are not part of the record.
     #[serde(skip)]
     raw: Vec<Sample>,
 }
 
 impl Entry {
-    /// The share of the whole that these phases take, in percent.
+    /// The percentage of the whole that these phases take.
     fn percent(&self, names: &[&str]) -> f64 {
-        // The sum of nothing is a negative zero.
+        // The sum of no numbers is negative zero; adding 0.0 makes it zero.
         let sum: f64 = self.phases.iter().filter(|(name, _)| names.contains(&&**name)).map(|(_, time)| time).sum();
         100.0 * (sum + 0.0) / self.total
     }
@@ -99,28 +100,31 @@ pub(crate) fn measure(run: &Run<'_>, algorithms: &[Algorithm]) -> Result<Profile
             Quartiles::of(cell.samples.iter().map(|sample| sample.cycles.filter(|_| counted).unwrap_or(sample.ns)))
                 .median
         };
-        let raw = cells[1].samples.clone();
-        Entry { raw, ..entry(label, operation, &seen.borrow(), median(&cells[1]), median(&cells[2])) }
+        let [_probed, unprobed, hashing] = cells else { unreachable!("three cells for each breakdown") };
+        let entry = entry(label, operation, &seen.borrow(), median(unprobed), median(hashing));
+        Entry { raw: unprobed.samples.clone(), ..entry }
     });
     let unit = if counted { "reference cycles" } else { "nanoseconds" };
     Ok(Profile { unit: unit.into(), entries: entries.collect(), conditions })
 }
 
-/// The operation with a probe, which adds to `seen`; without; and the hashing of its message alone.
+/// The operation with a probe, which adds to `seen`; the operation without; and the hashing of its
+/// message alone.
 fn operations<P: ParameterSet>(
     operation: Operation,
     token: Token,
     seen: &Rc<RefCell<Vec<Breakdown>>>,
 ) -> Result<[measure::Operation; 3]> {
     let key = fresh_key::<P>()?;
-    let (probed_key, seen) = (key.clone(), Rc::clone(seen));
+    let probed_key = key.clone();
+    let seen = Rc::clone(seen);
     let mut probed_input = input(&key, operation)?;
     let hashes = phases::hashes::<P>(operation, MESSAGE_BYTES);
     let longest = hashes.iter().map(|&(_, out)| out).max().unwrap_or(0);
     let mut out = vec![0; longest];
     Ok([
         measure::Operation::new("probed", move || {
-            // A fresh message each time: how many vinegar samples one takes varies.
+            // Every run signs a fresh message, since the number of vinegar samples varies with it.
             if operation == Operation::Sign {
                 probed_input = input(&probed_key, operation)?;
             }
@@ -141,7 +145,7 @@ fn operations<P: ParameterSet>(
     ])
 }
 
-/// What an operation works on.
+/// The input of an operation besides the key.
 enum Input<P: ParameterSet> {
     Key,
     Message([u8; MESSAGE_BYTES]),
@@ -159,7 +163,7 @@ fn input<P: ParameterSet>(key: &SigningKey<P>, operation: Operation) -> Result<I
     })
 }
 
-/// The operation once, its message included.
+/// Runs the operation once, the hashing of its message included.
 fn once<P: ParameterSet, B: Backend>(b: B, key: &SigningKey<P>, input: &Input<P>) -> Result<()> {
     match input {
         Input::Key => drop(black_box(on::verifying_key(b, key))),
@@ -174,7 +178,7 @@ fn once<P: ParameterSet, B: Backend>(b: B, key: &SigningKey<P>, input: &Input<P>
     Ok(())
 }
 
-/// Medians over all runs; a phase that most runs have not (a second vinegar sample) is no part of them.
+/// Medians over all runs. A phase that most runs do not have (a second vinegar sample) is left out.
 fn entry(label: Label, operation: Operation, seen: &[Breakdown], unprobed: f64, hashing: f64) -> Entry {
     let median = |time: &dyn Fn(&Breakdown) -> u64| Quartiles::of(seen.iter().map(|run| time(run) as f64)).median;
     let total = median(&|(_, total)| *total);
@@ -211,8 +215,9 @@ impl Section for Profile {
         let overhead =
             Quartiles::of(self.entries.iter().map(|entry| 100.0 * (entry.total / entry.unprobed - 1.0))).median;
         let mut blocks = vec![Block::Text(format!(
-            "Each call of the kernel contract is timed from outside, in {}; {HASHING} has the message's, \
-             made again, {REST} what is left. Medians of {} rounds at least; the probe itself adds {} % (median over all); {}.",
+            "Each call of the kernel contract is timed from outside, in {}; {HASHING} includes the message's, timed \
+             alone; \"{REST}\" is the remainder. Medians of {} rounds at least; the probe itself adds {} % (median \
+             over all); {}.",
             self.unit,
             self.conditions.rounds,
             significant(overhead),
@@ -261,9 +266,10 @@ impl Profile {
         self.entries.iter().for_each(|entry| samples.add(Self::KEY, &entry.label, &entry.operation, &entry.raw));
     }
 
-    /// Shares of the groups of phases, on the first and the last backend.
+    /// A chart of the phases' shares, in groups, for the first set and every backend.
     fn chart(&self) -> Chart {
-        let groups = self.entries.iter().filter(|entry| entry.label.set == self.entries[0].label.set).map(|entry| {
+        let set = self.entries.first().map_or("", |entry| &entry.label.set);
+        let groups = self.entries.iter().filter(|entry| entry.label.set == set).map(|entry| {
             let outside = |name: &str| [EXPANSION, &OTHERS].concat().contains(&name);
             let products: Vec<&str> =
                 entry.phases.iter().map(|(name, _)| &**name).filter(|name| !outside(name)).collect();
@@ -274,7 +280,7 @@ impl Profile {
         });
         Chart {
             name: "profile".into(),
-            title: format!("Where the time goes, {}", self.entries[0].label.set),
+            title: format!("Where the time goes, {set}"),
             x: "operation and backend".into(),
             y: "percent of the operation".into(),
             log: false,
@@ -295,23 +301,24 @@ impl Profile {
             return None;
         }
         let title = format!(
-            "MAYO_1 in percent of the operation, beside {} on {} ({}), whose signing expands P and forms L first; ours walks P1 \
-             once and has the processor's AES in every backend",
+            "MAYO_1 in percent of the operation, beside {} on {} ({}), whose signing expands P and forms L first; ours \
+             walks P1 once and uses the processor's AES in every backend",
             published.source, published.platform, published.build
         );
         let header = ["", "published"].into_iter().chain(backends.iter().copied());
         let mut table = Table::new(title, header);
-        for (operation, part, phases) in COUNTERPARTS {
+        for (operation, published_phase, phases) in COUNTERPARTS {
             let figures = match *operation {
                 "keygen" => &published.keygen,
                 "sign" => &published.sign,
                 _ => &published.verify,
             };
-            let percent = 100.0 * figures[*part] as f64 / figures["total"] as f64;
-            let mut row = vec![format!("{operation}: {part} / {}", phases.join(" + ")), significant(percent)];
+            let percent = 100.0 * figures[*published_phase] as f64 / figures["total"] as f64;
+            let mut row =
+                vec![format!("{operation}: {published_phase} / {}", phases.join(" + ")), significant(percent)];
             for backend in &backends {
                 let entry = ours.iter().find(|entry| entry.label.backend == *backend && entry.operation == *operation);
-                // Where a backend does several in one, the share of none is known.
+                // A backend that fuses several phases has no share for any of them.
                 let entry = entry.filter(|entry| entry.phases.iter().any(|(name, _)| phases.contains(&&**name)));
                 row.push(entry.map_or(String::new(), |entry| significant(entry.percent(phases))));
             }
@@ -321,7 +328,7 @@ impl Profile {
     }
 }
 
-/// Parts of the published profile, and the phases of ours that do the same.
+/// Operations, phases of the published profile, and our phases that do the same.
 const COUNTERPARTS: &[(&str, &str, &[&str])] = &[
     ("keygen", "expand_p", &[phases::EXPAND_P]),
     ("keygen", "p1_times_o", &[phases::O_P1]),

@@ -1,8 +1,8 @@
 //! Published figures, from `data/published.toml`, and `aioli-lab published`: ours beside them.
 //!
-//! Most of them are of MAYO's round 2, so it is our figures of round 2 that stand beside them. Published cycles are core
-//! cycles; ours are times, multiplied by the core's clock as it was measured in the same run. Where that is unknown they
-//! are reference cycles, and the table says so.
+//! Most published figures are about MAYO's round 2, so ours are of round 2 as well. Published
+//! cycles are core cycles. Ours are times multiplied by the core's clock, which the same run has
+//! measured; if that clock is unknown, they are reference cycles, and the table says so.
 
 mod beside;
 mod counted;
@@ -26,7 +26,7 @@ pub(crate) struct Options {
     /// Show the figures of this record instead of measuring
     #[arg(long, value_name = "RECORD")]
     from: Option<PathBuf>,
-    /// Records of executed instructions on emulated processors, to show too
+    /// Show these records of instructions executed on emulated processors too
     #[arg(long, num_args = 1.., value_name = "RECORD")]
     counted: Vec<PathBuf>,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Options {
 ///
 /// # Errors
 ///
-/// Those of the record, of measuring, and of standard output.
+/// Errors of the record, of measuring, and of standard output.
 pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
     let counted = options.counted.iter().map(|path| Counted::read(path)).collect::<Result<Vec<_>>>()?;
     let record = match &options.from {
@@ -45,7 +45,7 @@ pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
     Ok(write!(std::io::stdout().lock(), "{}", show::text(&blocks(&record, &counted)))?)
 }
 
-/// Everything in the data file.
+/// The content of the data file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Published {
@@ -64,7 +64,7 @@ pub(crate) struct Published {
 }
 
 impl Published {
-    /// The figures.
+    /// The published figures.
     pub(crate) fn get() -> &'static Self {
         static PUBLISHED: LazyLock<Published> = LazyLock::new(|| {
             toml::from_str(include_str!("../data/published.toml")).expect("the data file is right, as a test checks")
@@ -84,7 +84,7 @@ pub(crate) struct ParameterSets {
     pub(crate) sets: BySet<Sizes>,
 }
 
-/// Of a set, in bytes.
+/// Sizes of a set, in bytes.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Sizes {
@@ -94,15 +94,15 @@ pub(crate) struct Sizes {
     pub(crate) signature_bytes: usize,
 }
 
-/// An implementation on a platform.
+/// Cycles of an implementation on a platform.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Cycles {
     pub(crate) implementation: String,
-    /// The backend of ours that compares: `portable`, `avx2`, or `other`.
+    /// Our backend for the same instructions, `portable` or `avx2`; `other` if there is none.
     pub(crate) kind: String,
     pub(crate) platform: String,
-    /// Its clock, where cycles can be turned into time.
+    /// The platform's clock, if it is known; it turns cycles into time.
     pub(crate) ghz: Option<f64>,
     pub(crate) build: String,
     pub(crate) source: String,
@@ -120,7 +120,7 @@ impl Cycles {
     }
 }
 
-/// A doubtful figure.
+/// A doubtful figure, and why.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Suspect {
@@ -128,16 +128,16 @@ pub(crate) struct Suspect {
     pub(crate) reason: String,
 }
 
-/// Which one.
+/// The place of a doubtful figure.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SuspectCell {
     pub(crate) set: String,
-    /// All of them if there is none.
+    /// The operation; every operation if there is none.
     pub(crate) operation: Option<String>,
 }
 
-/// Times that the MAYO team leads with.
+/// Times that the MAYO team gives first.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Headline {
@@ -146,12 +146,12 @@ pub(crate) struct Headline {
     pub(crate) entries: Vec<HeadlineEntry>,
 }
 
-/// One of them.
+/// One of these times.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HeadlineEntry {
     pub(crate) name: String,
-    /// What it is called in records.
+    /// The name of the operation in records.
     pub(crate) operation: String,
     pub(crate) set: String,
     pub(crate) us: f64,
@@ -161,7 +161,7 @@ pub(crate) struct HeadlineEntry {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct M4Arithmetic {
-    /// Of round 1.
+    /// A set of round 1.
     pub(crate) set: String,
     pub(crate) source: String,
     pub(crate) p1_p1t_times_o: TwoWays,
@@ -195,7 +195,7 @@ pub(crate) struct Dilithium2 {
     pub(crate) cortex_m4: [u64; 3],
 }
 
-/// Technique by technique.
+/// The published experiment on techniques.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OptimizationExperiments {
@@ -211,7 +211,7 @@ pub(crate) struct OptimizationExperiments {
     pub(crate) claims: Vec<String>,
 }
 
-/// Where the time goes in MAYO_1: cycles of the whole and of its largest parts, by name.
+/// The profile of MAYO_1: cycles of each operation and of its largest parts, by name.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProfileMayo1 {
@@ -223,7 +223,7 @@ pub(crate) struct ProfileMayo1 {
     pub(crate) verify: BTreeMap<String, u64>,
 }
 
-/// Key generation, signing and verifying, in runs of all three per second.
+/// Round trips (key generation, signing and verifying, once each) per second.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Gpu {
@@ -234,7 +234,7 @@ pub(crate) struct Gpu {
     pub(crate) gpu_latency_ms: BySet<f64>,
 }
 
-/// Verification of Falcon-512 somewhere.
+/// Verification with Falcon-512 on a platform.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FalconVerify {
@@ -249,12 +249,12 @@ pub(crate) struct FalconVerify {
 }
 
 impl FalconVerify {
-    /// The clock at which so many cycles an operation are so many operations a second.
+    /// The clock that makes the cycles per operation and the operations per second agree.
     pub(crate) fn implied_ghz(&self) -> f64 {
         self.cycles * self.ops_per_second / 1e9
     }
 
-    /// Why the two do not fit the clock that is stated, if they do not.
+    /// The reason to doubt them, if they do not fit the stated clock.
     pub(crate) fn suspicion(&self) -> Option<String> {
         let implied = self.implied_ghz();
         ((implied / self.ghz - 1.0).abs() > 0.1)
@@ -262,14 +262,14 @@ impl FalconVerify {
     }
 }
 
-/// When not to believe a measurement of Falcon-512 verification.
+/// The limits beyond which a measurement of Falcon-512 verification is doubtful.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RedFlags {
     pub(crate) too_fast_ops_per_second: f64,
     pub(crate) too_slow_ops_per_second: f64,
     pub(crate) high_variance_cv_percent: f64,
-    /// From, to: what is plausible on x86-64.
+    /// The least and the most plausible cycles on x86-64.
     pub(crate) cycles_x86: [f64; 2],
     pub(crate) single_pass_against_median_percent: f64,
 }
@@ -354,7 +354,8 @@ mod tests {
             .filter(|figure| figure.suspicion().is_some())
             .map(|figure| &*figure.platform)
             .collect();
-        // 82000 * 39024 = 3.20 GHz, not 3.6; 146778 * 23885 = 3.51, not 2.8; 40000 * 64260 = 2.57, not 3.2.
+        // 82000 * 39024 = 3.20 GHz, not 3.6; 146778 * 23885 = 3.51, not 2.8; 40000 * 64260 = 2.57,
+        // not 3.2.
         assert_eq!(suspects, ["AMD Ryzen 7 3700X", "Intel Xeon Gold 6242 (Cascade Lake)", "ARM M1, NEON"]);
     }
 }

@@ -1,7 +1,7 @@
-//! Bytes for keys, salts and messages, the same on every run and nearly free.
+//! Bytes for keys, salts and messages: the same on every run, and nearly free.
 //!
-//! All implementations draw from here, C included, so that none pays for a system call where another does not. Not
-//! for anything but measuring.
+//! Every implementation draws from this generator, those in C included, so that none pays for a
+//! system call that another avoids. It is only for measuring: its output is predictable.
 
 use aioli::signature::rand_core::{TryCryptoRng, TryRng};
 use std::cell::Cell;
@@ -19,7 +19,7 @@ impl Random {
         bytes
     }
 
-    /// Fills `bytes` with the next bytes.
+    /// Overwrites `bytes` with the next ones.
     pub(crate) fn fill(bytes: &mut [u8]) {
         for chunk in bytes.chunks_mut(8) {
             chunk.copy_from_slice(&Self::next().to_le_bytes()[..chunk.len()]);
@@ -52,7 +52,8 @@ impl TryRng for Random {
     }
 }
 
-// What the implementations ask of their generator; no secret that is drawn from this one protects anything.
+// The implementations require this trait of their generator. No secret drawn here protects
+// anything.
 impl TryCryptoRng for Random {}
 
 thread_local! {

@@ -1,7 +1,9 @@
-//! Records: what was measured, on which machine, as JSON.
+//! Records: the figures of a run with the machine, the commit and the compilers behind them, as
+//! JSON.
 
+use crate::chapter::Section;
 use crate::measure::{Conditions, Quartiles, Sample, rounded};
-use crate::part::Section;
+use crate::origin::Checkout;
 use aioli::backend::BackendKind;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
@@ -10,14 +12,14 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-/// A record.
+/// The figures of a run, and everything a reader needs to judge them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Record {
     /// The machine, and the program that measured.
     pub(crate) machine: Machine,
     /// One entry for each cell.
     pub(crate) results: Vec<Measurement>,
-    /// What the parts of the lab add, by their keys.
+    /// The sections of the other chapters, by their keys.
     #[serde(flatten)]
     pub(crate) sections: BTreeMap<String, serde_json::Value>,
 }
@@ -27,13 +29,13 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// Those of the file, and if it is no record.
+    /// Errors of the file, and if it is not a record.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let text = fs::read_to_string(path).with_context(|| format!("{}", path.display()))?;
         serde_json::from_str(&text).with_context(|| format!("{} is not a record of measurements", path.display()))
     }
 
-    /// Puts a part's section into the record, in place of one that was there.
+    /// Puts the section of a chapter into the record; it replaces an earlier one.
     ///
     /// # Errors
     ///
@@ -43,14 +45,15 @@ impl Record {
         Ok(())
     }
 
-    /// A part's section, if the record has it.
+    /// The section of a chapter, if the record has it.
     ///
     /// # Errors
     ///
-    /// If what stands there is something else.
+    /// If the value under its key has another form.
     pub(crate) fn section<S: Section>(&self) -> Result<Option<S>> {
         let found = self.sections.get(S::KEY).map(S::deserialize).transpose();
-        found.with_context(|| format!("`{}` of the record is not what this version of the lab writes", S::KEY))
+        found
+            .with_context(|| format!("`{}` in the record has another form than this version of the lab writes", S::KEY))
     }
 
     /// The figures of an operation, by implementation, backend, round and set.
@@ -69,7 +72,7 @@ impl Record {
         })
     }
 
-    /// The fastest of aioli's backends at an operation.
+    /// The fastest result of aioli's backends at an operation.
     pub(crate) fn fastest(&self, set: (u8, &str), operation: &str) -> Option<&Measurement> {
         let ours = BackendKind::ALL.iter().filter_map(|kind| self.find("aioli", kind.name(), set, operation));
         ours.min_by(|a, b| a.median_ns.total_cmp(&b.median_ns))
@@ -79,7 +82,7 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// If there is such a file already: records are never overwritten. Those of the file.
+    /// If the file exists already, since records are never overwritten; and errors of the file.
     pub(crate) fn write(&self, path: &Path) -> Result<()> {
         let text = serde_json::to_string_pretty(self)?;
         let mut file = fs::File::create_new(path)
@@ -88,25 +91,26 @@ impl Record {
     }
 }
 
-/// Whose operation was measured.
+/// The code that was measured: an implementation, its code path and its parameter set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Label {
     /// `aioli`, `liboqs`, `pq-mayo`, ...
     pub(crate) implementation: String,
     /// Its version.
     pub(crate) version: String,
-    /// Which of its code paths ran.
+    /// The code path that ran.
     pub(crate) backend: String,
-    /// As the specification writes it: `MAYO_1`.
+    /// The set as the specification writes it, `MAYO_1`, or the name of another signature
+    /// algorithm.
     pub(crate) set: String,
-    /// Of NIST's process, for MAYO.
+    /// The round of NIST's process, for MAYO.
     pub(crate) round: Option<u8>,
 }
 
 /// The figures of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Measurement {
-    /// Whose operation it was.
+    /// The code that was measured.
     #[serde(flatten)]
     pub(crate) label: Label,
     /// The operation.
@@ -119,9 +123,9 @@ pub(crate) struct Measurement {
     pub(crate) q3_ns: f64,
     /// The median in reference cycles, where there is a counter.
     pub(crate) median_cycles: Option<f64>,
-    /// How many samples these are taken over.
+    /// The number of samples behind these figures.
     pub(crate) samples: usize,
-    /// The samples, where they were just taken: they are not part of the record.
+    /// The samples themselves, right after measuring only: they are not part of the record.
     #[serde(skip)]
     pub(crate) raw: Vec<Sample>,
 }
@@ -144,12 +148,12 @@ impl Measurement {
     }
 }
 
-/// A machine, the program that measured, and how well that went.
+/// The machine, the program that measured, and how quiet the machine was.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Machine {
     /// The processor's name for itself.
     pub(crate) cpu: String,
-    /// Its instruction sets that matter here.
+    /// Its instruction sets among those in [`FLAGS`].
     pub(crate) flags: Vec<String>,
     /// Logical processors that this process may use.
     pub(crate) cores: usize,
@@ -157,28 +161,31 @@ pub(crate) struct Machine {
     pub(crate) target: String,
     /// The operating system's kernel.
     pub(crate) kernel: String,
-    /// What the operating system's clock is read from.
+    /// The clock source of the operating system.
     pub(crate) clock_source: String,
-    /// What cycles are: those of the time-stamp counter, which are not the core's.
+    /// The counter whose ticks are called cycles; they are not cycles of the core.
     pub(crate) cycle_counter: Option<String>,
+    /// The commit of the program's source.
+    #[serde(flatten)]
+    pub(crate) checkout: Checkout,
     /// The Rust compiler.
     pub(crate) rustc: String,
-    /// Flags given to it.
+    /// The compiler's flags.
     pub(crate) rustflags: String,
     /// Cargo's profile.
     pub(crate) profile: String,
     /// The C compiler, if C is measured.
     pub(crate) c_compiler: Option<String>,
-    /// Versions of what runs inside the timed code.
+    /// Versions of the crates whose code is timed.
     pub(crate) crates: BTreeMap<String, String>,
-    /// Anything else that a reader should know about what was measured.
+    /// Further sentences for the reader, each without its full stop.
     pub(crate) notes: Vec<String>,
-    /// How the measuring went.
+    /// The conditions of the run, which tell how quiet the machine was.
     pub(crate) conditions: Conditions,
 }
 
 impl Machine {
-    /// This machine.
+    /// The machine that this program runs on.
     pub(crate) fn here(conditions: Conditions, notes: Vec<String>) -> Self {
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let field = |names: &[&str]| {
@@ -197,6 +204,7 @@ impl Machine {
             kernel: text("/proc/sys/kernel/osrelease"),
             clock_source: text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
             cycle_counter: conditions.counter_ghz.map(|_| "time-stamp counter (reference cycles)".into()),
+            checkout: Checkout::of_source(),
             rustc: env!("AIOLI_LAB_RUSTC").into(),
             rustflags: env!("AIOLI_LAB_RUSTFLAGS").into(),
             profile: env!("AIOLI_LAB_PROFILE").into(),
@@ -208,7 +216,8 @@ impl Machine {
     }
 }
 
-/// Refuses a path to which no record can be written, before anything takes time; writing checks again.
+/// Refuses a path to which no record can be written, before measuring takes time. Writing checks
+/// again.
 ///
 /// # Errors
 ///
@@ -220,7 +229,7 @@ pub(crate) fn check_new(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The version of a crate that this program is built with.
+/// The version of a crate in this program.
 pub(crate) fn version(name: &str) -> String {
     crates().find(|&(found, _)| found == name).map_or(UNKNOWN, |(_, version)| version).into()
 }
@@ -231,7 +240,7 @@ fn crates() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 const UNKNOWN: &str = "unknown";
 
-/// Instruction sets that some backend or peer makes use of.
+/// Instruction sets that some backend or peer uses, and flags that tell how the counter behaves.
 const FLAGS: &[&str] = &[
     "sse2",
     "ssse3",
@@ -261,7 +270,8 @@ const FLAGS: &[&str] = &[
     "sve",
 ];
 
-/// A record for tests: cells of aioli by backend, round, set and operation, with their nanoseconds; a core at `ghz`.
+/// A record for tests: nanoseconds of aioli by backend, round, set and operation, on a core at
+/// `ghz`.
 #[cfg(test)]
 pub(crate) fn planted(ghz: f64, cells: &[(&str, u8, &str, &str, f64)]) -> Record {
     let conditions = Conditions {
@@ -303,7 +313,7 @@ mod tests {
         record
     }
 
-    /// A section of a part that is none.
+    /// A section that belongs to no chapter of the lab.
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     struct Extra {
         value: f64,
@@ -337,6 +347,17 @@ mod tests {
         record.sections.insert("extra".into(), "other".into());
         let error = record.section::<Extra>().unwrap_err().to_string();
         assert!(error.contains("`extra`"), "{error}");
+    }
+
+    #[test]
+    fn a_record_names_its_commit_and_one_without_is_still_read() {
+        let mut json = serde_json::to_value(record()).unwrap();
+        let machine = json["machine"].as_object_mut().unwrap();
+        assert!(machine["commit"].is_string() && machine.contains_key("dirty"));
+        machine.remove("commit");
+        machine.remove("dirty");
+        let read: Record = serde_json::from_value(json).unwrap();
+        assert_eq!(read.machine.checkout, Checkout::default());
     }
 
     #[test]

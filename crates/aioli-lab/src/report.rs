@@ -1,15 +1,16 @@
-//! `aioli-lab report`: records as a page to look at.
+//! `aioli-lab report`: records as a web page or as Markdown.
 //!
-//! One HTML file that needs no network: tables, charts that a library in the page draws, each with its numbers as a
-//! table, the records themselves for download. The same as Markdown on request.
+//! The page is one HTML file that needs no network. It has tables, charts drawn by a library in the
+//! page, a table with the numbers of each chart, and the records for download. Markdown has the
+//! same without charts.
 
 mod findings;
 mod page;
 
+use crate::chapter::Section;
 use crate::credibility::Credibility;
 use crate::gpu::Batches;
 use crate::kernel::Kernels;
-use crate::part::Section;
 use crate::profile::Profile;
 use crate::published::{self, Counted};
 use crate::record::Record;
@@ -25,23 +26,24 @@ pub(crate) struct Options {
     /// Records to show
     #[arg(long, required = true, num_args = 1.., value_name = "RECORD")]
     from: Vec<PathBuf>,
-    /// Records of executed instructions on emulated processors, for the part on published figures
+    /// Records of instructions executed on emulated processors, for the chapter on published
+    /// figures
     #[arg(long, num_args = 1.., value_name = "RECORD")]
     counted: Vec<PathBuf>,
-    /// The folder to write to; made if it is not there
+    /// Folder for the report, created if missing
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// What to write
+    /// Form of the report
     #[arg(long, value_enum, default_value_t = Format::Html)]
     format: Format,
 }
 
-/// Forms of a report.
+/// The forms of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Format {
     /// report.html
     Html,
-    /// report.md, without the charts but with their numbers
+    /// report.md, with the numbers of the charts as tables
     Markdown,
 }
 
@@ -49,7 +51,7 @@ pub(crate) enum Format {
 ///
 /// # Errors
 ///
-/// Those of the files.
+/// Errors of the files.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let records = options
         .from
@@ -61,11 +63,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Writes a report, and says where it is. An earlier one is replaced: it follows from records.
+/// Writes a report and returns its path. It replaces an earlier report, which can be made again
+/// from its records.
 ///
 /// # Errors
 ///
-/// Those of the files; and if a section of a record is not what it should be.
+/// Errors of the files; and if a section of a record has another form than this version writes.
 pub(crate) fn write(
     records: &[(String, Record)],
     counted: &[Counted],
@@ -74,60 +77,60 @@ pub(crate) fn write(
 ) -> Result<PathBuf> {
     ensure!(!records.is_empty(), "no record to report");
     fs::create_dir_all(folder).with_context(|| format!("{}", folder.display()))?;
-    let parts = records
+    let chapters = records
         .iter()
-        .map(|(name, record)| Ok((name.as_str(), record, parts(record, counted)?)))
-        .collect::<Result<Vec<(&str, &Record, Vec<Part>)>>>()?;
+        .map(|(name, record)| Ok((name.as_str(), record, chapters(record, counted)?)))
+        .collect::<Result<Vec<(&str, &Record, Vec<Chapter>)>>>()?;
     let (name, text) = match format {
-        Format::Html => ("report.html", page::html(&parts)?),
-        Format::Markdown => ("report.md", page::markdown(&parts)),
+        Format::Html => ("report.html", page::html(&chapters)?),
+        Format::Markdown => ("report.md", page::markdown(&chapters)),
     };
     let path = folder.join(name);
     fs::write(&path, text).with_context(|| format!("{}", path.display()))?;
     Ok(path)
 }
 
-/// What a record comes to.
+/// The summary of a record.
 ///
 /// # Errors
 ///
-/// If a section of the record is not what it should be.
+/// If a section of the record has another form than this version writes.
 pub(crate) fn summary(record: &Record) -> Result<Vec<Block>> {
     let verdict = record.section::<Credibility>()?.map(|section| section.verdict());
     Ok(findings::summary(record, verdict.as_deref()))
 }
 
-/// A part of the report.
-struct Part {
-    /// For links to it.
+/// A chapter of the report.
+struct Chapter {
+    /// Its identifier in links.
     key: &'static str,
     title: &'static str,
     blocks: Vec<Block>,
 }
 
-/// All parts of a record. One that the record has nothing for says so.
-fn parts(record: &Record, counted: &[Counted]) -> Result<Vec<Part>> {
-    let mut parts = vec![
-        Part { key: "summary", title: "Summary", blocks: summary(record)? },
-        Part { key: "machine", title: "Machine and method", blocks: findings::machine(record) },
-        Part { key: "peers", title: "Ours and others", blocks: findings::peers(record) },
-        Part { key: "expand-p", title: "In multiples of expand_p", blocks: findings::multiples(record) },
+/// All chapters of a record. A chapter without a section in the record says so.
+fn chapters(record: &Record, counted: &[Counted]) -> Result<Vec<Chapter>> {
+    let mut chapters = vec![
+        Chapter { key: "summary", title: "Summary", blocks: summary(record)? },
+        Chapter { key: "machine", title: "Machine and method", blocks: findings::machine(record) },
+        Chapter { key: "peers", title: "Ours and others", blocks: findings::peers(record) },
+        Chapter { key: "expand-p", title: "In multiples of expand_p", blocks: findings::multiples(record) },
     ];
-    parts.push(part::<Techniques>(record)?);
-    parts.push(part::<Kernels>(record)?);
-    parts.push(part::<Batches>(record)?);
-    parts.push(part::<Profile>(record)?);
-    parts.push(part::<Credibility>(record)?);
-    parts.push(Part { key: "published", title: "Published figures", blocks: published::blocks(record, counted) });
-    Ok(parts)
+    chapters.push(chapter::<Techniques>(record)?);
+    chapters.push(chapter::<Kernels>(record)?);
+    chapters.push(chapter::<Batches>(record)?);
+    chapters.push(chapter::<Profile>(record)?);
+    chapters.push(chapter::<Credibility>(record)?);
+    chapters.push(Chapter { key: "published", title: "Published figures", blocks: published::blocks(record, counted) });
+    Ok(chapters)
 }
 
-/// What a part of the lab put into the record.
-fn part<S: Section>(record: &Record) -> Result<Part> {
+/// The chapter for a section of the record.
+fn chapter<S: Section>(record: &Record) -> Result<Chapter> {
     let blocks = record.section::<S>()?.map(|section| section.blocks());
     let blocks =
-        blocks.unwrap_or_else(|| vec![Block::Warning(format!("the record has no {}: it was not measured", S::KEY))]);
-    Ok(Part { key: S::KEY, title: S::TITLE, blocks })
+        blocks.unwrap_or_else(|| vec![Block::Warning(format!("the record has no {}: that was not measured", S::KEY))]);
+    Ok(Chapter { key: S::KEY, title: S::TITLE, blocks })
 }
 
 fn file_name(path: &Path) -> String {
@@ -168,18 +171,18 @@ mod tests {
     fn the_page_has_every_section_and_no_nan() {
         let record = full();
         let (_folder, page) = written(&record, Format::Html);
-        for part in parts(&record, &[]).unwrap() {
-            assert!(page.contains(&format!("<section id=\"{}\">", part.key)), "{}", part.key);
-            assert!(page.contains(part.title), "{}", part.title);
+        for chapter in chapters(&record, &[]).unwrap() {
+            assert!(page.contains(&format!("<section id=\"{}\">", chapter.key)), "{}", chapter.key);
+            assert!(page.contains(chapter.title), "{}", chapter.title);
         }
         let (page, script) = page.split_once("<script").unwrap();
-        assert!(!page.contains("NaN") && !page.contains(">inf"), "a figure is none");
+        assert!(!page.contains("NaN") && !page.contains(">inf"), "a figure is not a number");
         for tag in ["section", "table", "figure", "details", "div", "tr", "td", "p"] {
             let open = page.matches(&format!("<{tag} ")).count() + page.matches(&format!("<{tag}>")).count();
             assert_eq!(open, page.matches(&format!("</{tag}>")).count(), "{tag}");
         }
         assert!(page.contains("Planted 1000"), "the machine");
-        // No address is loaded when the page is opened.
+        // The page loads nothing when it is opened.
         assert!(!page.contains("src=") && !page.contains("@import"));
         let charts = script.split_once("id=\"charts\">").unwrap().1.split_once("</script>").unwrap().0;
         let charts: serde_json::Value = serde_json::from_str(charts).unwrap();
@@ -192,8 +195,8 @@ mod tests {
     fn markdown_has_the_same_sections() {
         let record = full();
         let (_folder, text) = written(&record, Format::Markdown);
-        for part in parts(&record, &[]).unwrap() {
-            assert!(text.contains(&format!("## {}", part.title)), "{}", part.title);
+        for chapter in chapters(&record, &[]).unwrap() {
+            assert!(text.contains(&format!("## {}", chapter.title)), "{}", chapter.title);
         }
         assert!(!text.contains("NaN"));
         assert!(text.contains("| liboqs avx2 |"), "{text}");

@@ -1,10 +1,10 @@
-//! Text, tables and charts, apart from how they are shown: on the terminal here, in the report as HTML, whose
-//! charts `web/charts.js` draws.
+//! Text, tables and charts, and their form on the terminal. `report/page.rs` has their forms as
+//! HTML and Markdown.
 
 use comfy_table::{CellAlignment, presets};
 use serde::Serialize;
 
-/// A piece of what a part has to show.
+/// A piece of the output of a chapter.
 #[derive(Clone, Debug)]
 pub(crate) enum Block {
     /// A paragraph.
@@ -13,17 +13,17 @@ pub(crate) enum Block {
     Warning(String),
     /// A table.
     Table(Table),
-    /// A picture; its numbers are shown as a table where there are no pictures.
+    /// A chart, shown as a table of its numbers on the terminal and in Markdown.
     Chart(Chart),
 }
 
-/// A table. Columns of numbers are aligned to the right.
+/// A table; columns of numbers are aligned to the right.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     pub(crate) title: String,
     pub(crate) header: Vec<String>,
     pub(crate) rows: Vec<Vec<String>>,
-    /// Rows to point out, by index.
+    /// The indices of rows that stand out.
     pub(crate) highlighted: Vec<usize>,
 }
 
@@ -39,7 +39,7 @@ impl Table {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
-    /// Whether a column has numbers, more often than not.
+    /// Whether most cells of a column are numbers.
     pub(crate) fn is_numeric(&self, column: usize) -> bool {
         let cells = || self.rows.iter().filter_map(|row| row.get(column)).filter(|cell| !cell.is_empty());
         let number = |cell: &&String| cell.starts_with(|c: char| c.is_ascii_digit() || c == '-');
@@ -53,15 +53,15 @@ impl Table {
     }
 }
 
-/// A picture, and the form in which `web/charts.js` is given it.
+/// A chart. Its JSON is the input of `web/charts.js`, which draws it.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Chart {
-    /// What it is called in the page and as a file.
+    /// Its name in the page and as a file.
     pub(crate) name: String,
     pub(crate) title: String,
-    /// What the horizontal axis says.
+    /// The label of the horizontal axis.
     pub(crate) x: String,
-    /// What the vertical axis says, with the unit.
+    /// The label of the vertical axis, with its unit.
     pub(crate) y: String,
     /// Whether the vertical axis is logarithmic, and with [`Marks::Curves`] the horizontal one too.
     pub(crate) log: bool,
@@ -69,15 +69,15 @@ pub(crate) struct Chart {
     pub(crate) marks: Marks,
 }
 
-/// What is drawn.
+/// The marks of a chart.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Marks {
     /// Bars side by side in groups.
     Bars {
-        /// One bar of each in every group.
+        /// The names of the bars, the same in every group.
         series: Vec<String>,
-        /// The groups, each with a value for each of the series, where there is one.
+        /// The groups by name, each with one value for each series, or none.
         groups: Vec<(String, Vec<Option<f64>>)>,
     },
     /// Points, and lines through points.
@@ -89,12 +89,12 @@ pub(crate) enum Marks {
 pub(crate) struct Curve {
     pub(crate) name: String,
     pub(crate) points: Vec<(f64, f64)>,
-    /// Whether a line connects them, else they are dots.
+    /// Whether a line connects them; otherwise they are dots.
     pub(crate) line: bool,
 }
 
 impl Chart {
-    /// How many marks it takes: a bar for each value, a line or so many dots for each curve.
+    /// The number of marks: one for each bar, each connected curve, and each dot.
     pub(crate) fn size(&self) -> usize {
         match &self.marks {
             Marks::Bars { groups, .. } => groups.iter().map(|(_, values)| values.iter().flatten().count()).sum(),
@@ -102,7 +102,7 @@ impl Chart {
         }
     }
 
-    /// Its numbers.
+    /// Its numbers as a table.
     pub(crate) fn table(&self) -> Table {
         match &self.marks {
             Marks::Bars { series, groups } => {
@@ -156,7 +156,8 @@ fn table_text(table: &Table) -> String {
     format!("{}\n{}", table.title, shown.trim_fmt())
 }
 
-/// Three significant digits at least, no more decimals than that takes, and thousands set apart.
+/// The number with at least three significant digits, as few decimals as that takes, and commas
+/// between thousands.
 pub(crate) fn significant(value: f64) -> String {
     if !value.is_finite() {
         return String::new();

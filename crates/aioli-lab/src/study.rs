@@ -1,7 +1,9 @@
-//! What `techniques`, `kernel` and `profile` have in common: options, labels, and the way from measuring to a record.
+//! The common frame of the chapters `techniques`, `kernel`, `profile` and `gpu`: options, labels,
+//! and the way from measuring to a record.
 
+use crate::chapter::{Run, Section};
 use crate::measure::Conditions;
-use crate::part::{Run, Section};
+use crate::origin;
 use crate::peers::{parse_set, round_number};
 use crate::record::{self, Label, Machine, Record, version};
 use crate::show::{self, Block};
@@ -22,17 +24,18 @@ pub(crate) struct Options {
     /// The round of NIST's process
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(2..=3))]
     round: u8,
-    /// A first look: few rounds, little work
+    /// Take a first look only: few rounds, little work
     #[arg(long)]
     quick: bool,
-    /// Write a record to this file, which must not exist
-    #[arg(long, value_name = "FILE")]
+    /// Write a record to this file, which must not exist; in a folder, to a file named after day
+    /// and commit
+    #[arg(long, value_name = "PATH")]
     json: Option<PathBuf>,
 }
 
-/// A section with its conditions, as these parts have.
+/// A section that knows under which conditions it was measured.
 pub(crate) trait Study: Section {
-    /// How the measuring went.
+    /// The conditions, which tell how quiet the machine was.
     fn conditions(&self) -> &Conditions;
 }
 
@@ -40,31 +43,35 @@ pub(crate) trait Study: Section {
 ///
 /// # Errors
 ///
-/// Those of measuring, of the record's file, and of standard output.
+/// Errors of measuring, of the record's file, and of standard output.
 pub(crate) fn run<S: Study>(
     options: &Options,
     stop: &AtomicBool,
     measure: impl FnOnce(&Run<'_>, &[Algorithm]) -> Result<S>,
 ) -> Result<S> {
-    options.json.as_deref().map_or(Ok(()), record::check_new)?;
+    let record_path = options.json.as_deref().map(|path| origin::file(path, S::KEY, "json"));
+    record_path.as_deref().map_or(Ok(()), record::check_new)?;
     let run = Run::new(options.quick, stop);
     let section = measure(&run, &algorithms(&options.sets, options.round))?;
     run.finish();
-    // The record first: what was measured is not lost if the output goes to a closed pipe.
-    if let Some(path) = &options.json {
+    // The record comes first, so that a closed pipe behind the output does not lose the
+    // measurements.
+    if let Some(path) = &record_path {
         let machine = Machine::here(section.conditions().clone(), Vec::new());
         let mut record = Record { machine, results: Vec::new(), sections: BTreeMap::new() };
         record.put(&section)?;
         record.write(path)?;
+        eprintln!("{}", path.display());
     }
     let mut blocks = section.blocks();
-    // Their numbers are in the tables.
+    // The tables hold the numbers of the charts.
     blocks.retain(|block| !matches!(block, Block::Chart(_)));
     write!(std::io::stdout().lock(), "{}", show::text(&blocks))?;
     Ok(section)
 }
 
-/// How many rounds: a few in a build without optimization, which is for tests and not for measuring.
+/// The number of rounds. It is 1 in a build without optimization, which is for tests and not for
+/// measuring.
 pub(crate) fn rounds(run: &Run<'_>, full: usize, quick: usize) -> usize {
     match run.quick {
         _ if cfg!(debug_assertions) => 1,
@@ -73,12 +80,12 @@ pub(crate) fn rounds(run: &Run<'_>, full: usize, quick: usize) -> usize {
     }
 }
 
-/// The sets of round 3, which is what is measured unless something else is asked for.
+/// The sets of round 3, the default of every chapter but the peers.
 pub(crate) fn all_sets() -> Vec<Algorithm> {
     algorithms(&[], 3)
 }
 
-/// The sets of a round, or those of them that are named.
+/// The sets of a round: those named in `sets`, or all if none is named.
 fn algorithms(sets: &[&str], round: u8) -> Vec<Algorithm> {
     Algorithm::ALL
         .into_iter()
@@ -86,7 +93,7 @@ fn algorithms(sets: &[&str], round: u8) -> Vec<Algorithm> {
         .collect()
 }
 
-/// Ours, with something else than a backend of the library perhaps.
+/// The label of our library with `backend`, which may be a technique or a worker too.
 pub(crate) fn label(algorithm: Algorithm, backend: impl ToString) -> Label {
     Label {
         implementation: "aioli".into(),

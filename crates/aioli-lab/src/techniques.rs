@@ -1,9 +1,11 @@
-//! `aioli-lab techniques`: technique by technique, by the published method and by a better one.
+//! `aioli-lab techniques`: each technique by the published method and by a better one.
 //!
-//! A technique is an implementation of the kernel contract; the scheme around it is the library's. It is timed only
-//! after it has made the first known answer of the set. Two methods stand beside each other: the wall time of a whole
-//! process with a fixed amount of work, median of some runs, as published; and in one process, warmed up, all
-//! operations in turns, medians with quartiles. Threads work inside one operation, or, in a batch, on different ones.
+//! A technique is an implementation of the kernel contract; the scheme around it is the library's.
+//! It is timed only after it has made the first known answer of the set. Two methods are compared.
+//! The published one takes the wall time of a whole process with a fixed amount of work, and the
+//! median of some processes. The better one times all operations in turn inside one process, after
+//! a warm-up, and gives medians with quartiles. Threads share the work of one operation; in a batch
+//! each thread has operations of its own.
 
 mod backend;
 mod claims;
@@ -17,8 +19,8 @@ mod tables;
 mod threads;
 mod workload;
 
+use crate::chapter::{Run, Section};
 use crate::measure::{self, Cell, Conditions};
-use crate::part::{Run, Section};
 use crate::record::Measurement;
 use crate::samples::Samples;
 use crate::show::Block;
@@ -31,19 +33,19 @@ pub(crate) use backend::{Technique, Token};
 pub(crate) use process::Worker;
 use workload::known_answer;
 
-/// What was measured.
+/// The measurements.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Techniques {
     /// Processors that this process may use.
     cores: usize,
-    /// Whole schemes (keygen, sign, verify) that a process runs through.
-    schemes: u32,
+    /// Round trips (keygen, sign, verify) in a process.
+    round_trips: u32,
     /// Processes of each technique.
     runs: usize,
-    /// `process` is a whole process; `keygen`, `sign`, `verify` are one operation; `batch` is a whole scheme of a batch.
-    /// Backends are techniques.
+    /// `process` is a whole process; `keygen`, `sign`, `verify` are one operation; `batch` is one
+    /// round trip of a batch. The backend of a label is a technique.
     results: Vec<Measurement>,
-    /// Of what was timed in one process.
+    /// The conditions of the operations timed in one process.
     conditions: Conditions,
 }
 
@@ -73,7 +75,8 @@ impl Techniques {
 ///
 /// # Errors
 ///
-/// If a technique is not correct or an operation fails; if the run is stopped before anything was measured.
+/// If a technique is not correct or an operation fails; if the run is stopped before anything was
+/// measured.
 pub(crate) fn measure(run: &Run<'_>, algorithms: &[Algorithm]) -> Result<Techniques> {
     let techniques = Technique::available();
     let mut cells = Vec::new();
@@ -83,7 +86,7 @@ pub(crate) fn measure(run: &Run<'_>, algorithms: &[Algorithm]) -> Result<Techniq
         for &technique in &techniques {
             workload::gate(algorithm, technique, &record)?;
             let mut operations = workload::operations(algorithm, technique)?;
-            // Batches of everything would take most of a first look.
+            // Batches of every set would take most of the time of a first look.
             if !run.quick || algorithm == algorithms[0] {
                 operations.push(workload::batch(algorithm, technique)?);
             }
@@ -93,19 +96,19 @@ pub(crate) fn measure(run: &Run<'_>, algorithms: &[Algorithm]) -> Result<Techniq
         }
     }
     let rounds = rounds(run, ROUNDS, QUICK_ROUNDS);
-    let (runs, schemes) = if run.quick { (3, 2) } else { (10, 10) };
+    let (runs, round_trips) = if run.quick { (3, 2) } else { (10, 10) };
     run.begin("techniques in one process, round", rounds);
     let conditions = measure::interleaved(&mut cells, rounds, run.stop, |done| run.done(done))?;
     let mut results: Vec<Measurement> =
         cells.into_iter().map(|cell| Measurement::new(cell.label, &cell.operation.name, &cell.samples)).collect();
-    let processes = process::time(&jobs, schemes, runs, run)?;
+    let processes = process::time(&jobs, round_trips, runs, run)?;
     for ((algorithm, technique), samples) in jobs.iter().zip(processes) {
         if !samples.is_empty() {
             results.push(Measurement::new(label(*algorithm, *technique), PROCESS, &samples));
         }
     }
     let cores = std::thread::available_parallelism()?.get();
-    Ok(Techniques { cores, schemes, runs, results, conditions })
+    Ok(Techniques { cores, round_trips, runs, results, conditions })
 }
 
 /// The name of a whole process in results.

@@ -22,7 +22,7 @@ fn a_record_has_the_documented_schema_and_every_cell() {
 
     let record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     assert_eq!(keys(&record), ["machine", "results"]);
-    for field in ["cpu", "flags", "kernel", "clock_source", "rustc", "crates"] {
+    for field in ["cpu", "flags", "kernel", "clock_source", "commit", "rustc", "crates"] {
         assert!(!record["machine"][field].is_null(), "no {field}");
     }
     let results = record["results"].as_array().unwrap();
@@ -77,12 +77,26 @@ fn a_record_is_never_overwritten() {
 }
 
 #[test]
+fn a_record_in_a_folder_is_named_after_day_and_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--set", "mayo2", "--round", "3", "--backend", "portable", "--rounds", "1", "--json"];
+    peers().args(options).arg(folder.path()).assert().success();
+    let files: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()).collect();
+    assert_eq!(files.len(), 1);
+    let record: Value = serde_json::from_slice(&std::fs::read(&files[0]).unwrap()).unwrap();
+    let commit = record["machine"]["commit"].as_str().unwrap();
+    let name = files[0].file_name().unwrap().to_str().unwrap();
+    assert!(name.ends_with(&format!("-{}-peers.json", &commit[..7])), "{name}, {commit}");
+}
+
+#[test]
 fn bad_options_are_named() {
     for (options, expected) in [
         (["--set", "mayo4"], "mayo1, mayo2, mayo3 or mayo5"),
         (["--backend", "avx1"], "unknown backend"),
         (["--rounds", "0"], "at least 1"),
         (["--json", "no/such/folder/record.json"], "no folder"),
+        (["--samples", "samples.csv"], "ends in .parquet"),
     ] {
         let assert = peers().args(options).assert().failure();
         let message = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
@@ -90,7 +104,7 @@ fn bad_options_are_named() {
     }
 }
 
-/// In alphabetical order, as serde_json keeps them.
+/// The keys, which serde_json keeps in alphabetical order.
 fn keys(value: &Value) -> Vec<&str> {
     value.as_object().expect("an object").keys().map(String::as_str).collect()
 }

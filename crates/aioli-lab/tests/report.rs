@@ -1,6 +1,7 @@
 //! The commands that show stored records, from outside.
 
 use assert_cmd::Command;
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::fs;
 
 fn lab(arguments: &[&str]) -> Command {
@@ -13,14 +14,14 @@ fn lab(arguments: &[&str]) -> Command {
 fn a_record_is_shown_beside_published_figures_and_as_a_page() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let (record, samples, out) = (path("record.json"), path("samples.csv"), path("report"));
+    let (record, samples, out) = (path("record.json"), path("samples.parquet"), path("report"));
     let options = ["--set", "mayo2", "--round", "2", "--backend", "portable", "--rounds", "2"];
     lab(&["peers", "--json", &record, "--samples", &samples]).args(options).assert().success();
 
     let json: serde_json::Value = serde_json::from_str(&fs::read_to_string(&record).unwrap()).unwrap();
     let cells = json["results"].as_array().unwrap().len();
-    let lines = fs::read_to_string(&samples).unwrap().lines().count();
-    assert_eq!(lines, 1 + 2 * cells, "a header, and two samples of each operation");
+    let rows = SerializedFileReader::try_from(samples.as_str()).unwrap().metadata().file_metadata().num_rows();
+    assert_eq!(rows as usize, 2 * cells, "two samples of each operation");
     lab(&["peers", "--samples", &samples]).assert().failure();
 
     let shown = lab(&["published", "--from", &record]).assert().success().get_output().stdout.clone();
@@ -38,7 +39,7 @@ fn a_record_is_shown_beside_published_figures_and_as_a_page() {
         assert!(shown.contains(expected), "no {expected:?} in\n{shown}");
     }
 
-    // Twice: a report follows from its record and may be made again.
+    // HTML is made twice, since a report may replace an earlier one.
     for format in ["html", "html", "markdown"] {
         lab(&["report", "--from", &record, "--out", &out, "--format", format]).assert().success();
     }
@@ -52,7 +53,7 @@ fn a_record_is_shown_beside_published_figures_and_as_a_page() {
     assert!(fs::read_to_string(format!("{out}/report.md")).unwrap().contains("## Published figures"));
 }
 
-/// The tables of the README are those of the report that it links to.
+/// The README's tables on speed are those of the report of the record that it links to.
 #[test]
 fn the_readme_says_what_its_record_says() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

@@ -1,10 +1,10 @@
-//! The commands `techniques`, `kernel` and `profile` from outside.
+//! The commands `techniques`, `kernel`, `profile` and `gpu` from outside.
 
 use assert_cmd::Command;
 use serde_json::Value;
 use std::path::Path;
 
-/// Runs a command with the smallest set, and returns what it printed and its section of the record.
+/// Runs a command with the smallest set, and returns its output and its section of the record.
 fn quick(command: &str, folder: &Path) -> (String, Value) {
     let path = folder.join(format!("{command}.json"));
     let mut run = Command::cargo_bin("aioli-lab").expect("the binary");
@@ -55,7 +55,7 @@ fn batches_are_measured_with_or_without_a_gpu() {
     let text = String::from_utf8(run.assert().success().get_output().stdout.clone()).unwrap();
     let record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     let section = &record["gpu"];
-    for operation in ["keygen", "sign", "verify", "verify_one_key", "scheme"] {
+    for operation in ["keygen", "sign", "verify", "verify_one_key", "round_trip"] {
         let found = backends(section, operation);
         assert_eq!(found.iter().filter(|&&worker| worker == "cpu").count(), 2, "{operation}: {found:?}");
         assert_eq!(found.contains(&"gpu"), section["device"].is_string(), "{operation}: {found:?}");
@@ -117,7 +117,7 @@ fn profiles_name_every_pass() {
 fn workers_do_their_work_or_say_why_not() {
     let worker = |technique: &str| {
         let mut command = Command::cargo_bin("aioli-lab").expect("the binary");
-        command.args(["worker", "--technique", technique, "--set", "mayo2", "--schemes", "1"]);
+        command.args(["worker", "--technique", technique, "--set", "mayo2", "--round-trips", "1"]);
         command
     };
     worker("m4r").assert().success();

@@ -1,17 +1,17 @@
-// Draws the charts of a report. Each is one entry of the JSON that the page carries (`Chart` in src/show.rs) and one
-// <figure data-chart="INDEX">, which gets a legend of buttons (a series can be left out), a switch between linear and
-// logarithmic, and a drawing as wide as there is room. Without scripts the tables below the figures say the same.
+// Draws the charts of a report. Each is an entry of the JSON in the page (`Chart` in src/show.rs) and a
+// <figure data-chart="INDEX">. The figure gets a legend of buttons that hide a series, a switch between linear and
+// logarithmic, and a drawing of its full width. Without scripts, tables below the figures say the same.
 "use strict";
 
-/** Okabe and Ito's colours, which people with any colour vision can tell apart; beyond eight, a rainbow. */
+/** Okabe and Ito's colours, distinct for people with any colour vision; more than eight series get a rainbow. */
 const OKABE_ITO = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8a7f00", "#777777"];
 
-/** Below this width in pixels bars lie, so that their groups are read from top to bottom. */
+/** Below this width in pixels, bars are horizontal and their groups follow one another from top to bottom. */
 const NARROW = 600;
 
 const format = (value) => Number(value.toPrecision(3)).toLocaleString("en");
 
-/** One row for each value: {series, group, value} of bars, {series, x, y} of curves. */
+/** One row for each value: {series, group, value} for bars, {series, x, y, line} for curves. */
 function rowsOf({ bars, curves }) {
   return bars
     ? bars.groups.flatMap(([group, values]) =>
@@ -20,7 +20,7 @@ function rowsOf({ bars, curves }) {
         points.filter(([x, y]) => x !== null && y !== null).map(([x, y]) => ({ series: name, x, y, line })));
 }
 
-/** The end of a logarithmic axis: a round number below the least value, so that its bar is seen too. */
+/** The lower end of a logarithmic axis: a round number below the least value, so that even its bar is visible. */
 function floorOf(values) {
   const below = Math.min(...values) / 1.3;
   const decade = 10 ** Math.floor(Math.log10(below));
@@ -33,7 +33,7 @@ function drawBars(chart, rows, width, log, color) {
   const bar = lying ? Plot.barX : Plot.barY;
   const heights = rows.map(({ value }) => value);
   const base = log && rows.length ? floorOf(heights) : 0;
-  // Bars begin at the end of a logarithmic axis; a linear one has round ends.
+  // Bars begin at the lower end of a logarithmic axis; a linear axis ends at round numbers.
   const scale = log ? { type: "log", domain: [base, 1.3 * Math.max(base, ...heights)] } : { nice: true };
   const groups = [...new Set(rows.map(({ group }) => group))];
   const series = color.domain.filter((name) => rows.some((row) => row.series === name));

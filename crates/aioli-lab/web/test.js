@@ -1,8 +1,8 @@
-// Opens a report in Chromium as its readers do, and fails if they would miss something.
+// Opens a report in Chromium as readers do, and fails if anything is missing or broken for them.
 //
 //     node test.js REPORT.html [--pictures DIR]
 //
-// With --pictures the charts that are named below are written to DIR as NAME.png.
+// With --pictures, writes the charts in PICTURES to DIR as NAME.png.
 import { chromium } from "playwright-core";
 import { execFileSync } from "node:child_process";
 import { join, resolve } from "node:path";
@@ -24,7 +24,7 @@ const check = (what, holds) => {
   if (!holds) console.error(`FAILED: ${what}`);
 };
 
-/** Opens the report; whatever it complains of or asks the network for is a failure. */
+/** Opens the report; any warning, error or request to the network is a failure. */
 async function open(where, options) {
   const page = await browser.newPage(options);
   page.on("console", (message) => check(`${where}: console: ${message.text()}`, !["error", "warning"].includes(message.type())));
@@ -60,14 +60,14 @@ for (const figure of figures) {
 }
 check("every chart has its table", (await page.locator("figure + details table").count()) === figures.length);
 
-// A tip says the value that the pointer is at.
+// A tip appears at the pointer.
 const first = figures[0];
 await first.scrollIntoViewIfNeeded();
 const box = await first.locator(".mark rect").first().boundingBox();
 await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
 check("a tip appears", (await first.locator('[aria-label="tip"] text').count()) > 0);
 
-// The keyboard reaches a series' button and leaves the series out, and back in.
+// The keyboard reaches the button of a series, hides the series and shows it again.
 const button = first.locator(".legend button").first();
 const count = () => first.locator(".mark rect").count();
 const before = await count();
@@ -77,7 +77,7 @@ check("a series is left out", (await button.getAttribute("aria-pressed")) === "f
 await page.keyboard.press("Enter");
 check("and comes back", (await button.getAttribute("aria-pressed")) === "true" && (await count()) === before);
 
-// Downloads are the record and its results.
+// The downloads are the record and its results.
 for (const link of await page.locator("a[download]").all()) {
   const name = await link.getAttribute("download");
   const data = decodeURIComponent((await link.getAttribute("href")).replace(/^data:[^,]*,/, ""));

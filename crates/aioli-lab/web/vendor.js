@@ -1,4 +1,4 @@
-// Copies what the page embeds out of node_modules, or with --check says what differs from there.
+// Copies the page's libraries from node_modules to vendor/; with --check, names the copies that differ instead.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 
 const files = {
@@ -14,7 +14,7 @@ for (const [name, source] of Object.entries(files)) {
   if (!process.argv.includes("--check")) {
     writeFileSync(at(`vendor/${name}`), wanted);
   } else if (!wanted.equals(readFileSync(at(`vendor/${name}`)))) {
-    console.error(`vendor/${name} is not what npm has as ${source}: npm run vendor`);
+    console.error(`vendor/${name} differs from npm's ${source}: npm run vendor`);
     process.exitCode = 1;
   }
 }

@@ -1,17 +1,17 @@
 //! Keys and signatures of a parameter set that is chosen at run time.
 //!
-//! For commands, files and bindings. Each value knows its [`Algorithm`]; using values of different sets or rounds
-//! together gives [`Error::AlgorithmMismatch`].
+//! Commands, files and bindings need them. Each value knows its [`Algorithm`]; values of different
+//! sets or rounds used together give [`Error::AlgorithmMismatch`].
 
-use crate::algorithm::{Algorithm, with_set};
-use crate::backend::BackendKind;
-use crate::params::ParameterSet;
-use crate::{Error, hazmat};
+use crate::Error;
+use crate::algorithm::Algorithm;
+use crate::params::{ParameterSet, with_set};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use zeroize::Zeroizing;
 
 /// A compact secret key of any set.
+#[allow(missing_debug_implementations, reason = "secret keys are never printed")]
 #[derive(Clone)]
 pub struct SigningKey {
     algorithm: Algorithm,
@@ -19,7 +19,7 @@ pub struct SigningKey {
 }
 
 impl SigningKey {
-    /// A fresh key from the operating system's randomness.
+    /// Makes a fresh key from the operating system's randomness.
     ///
     /// # Errors
     ///
@@ -29,7 +29,7 @@ impl SigningKey {
         with_set!(algorithm, P => Ok(crate::SigningKey::<P>::generate()?.into()))
     }
 
-    /// From the encoded secret key.
+    /// Makes a key from the encoded secret key.
     ///
     /// # Errors
     ///
@@ -38,7 +38,7 @@ impl SigningKey {
         with_set!(algorithm, P => Ok(crate::SigningKey::<P>::try_from(bytes)?.into()))
     }
 
-    /// The set that it belongs to.
+    /// The set that the key belongs to.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
@@ -53,7 +53,7 @@ impl SigningKey {
         with_set!(self.algorithm, P => self.typed::<P>().verifying_key().into())
     }
 
-    /// Computes what signing needs of the key once and for all.
+    /// Computes the values that all signatures by this key share.
     pub fn expand(&self) -> ExpandedSigningKey {
         with_set!(self.algorithm, P => ExpandedSigningKey(Box::new(self.typed::<P>().expand())))
     }
@@ -78,7 +78,7 @@ impl SigningKey {
         with_set!(self.algorithm, P => Ok(self.typed::<P>().sign_digest(&digest.typed()?)?.into()))
     }
 
-    /// Signs without randomness.
+    /// Signs without randomness: the same key and message always give the same signature.
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ impl<P: ParameterSet> TryFrom<SigningKey> for crate::SigningKey<P> {
     }
 }
 
-/// A public value of any set: its bytes, whose length was checked, and the set.
+/// Defines the type of a public value of any set: the set, and bytes of the length for it.
 macro_rules! public_value {
     ($(#[$doc:meta])* $name:ident, $typed:ident, $encoded:literal) => {
         $(#[$doc])*
@@ -121,7 +121,7 @@ macro_rules! public_value {
         }
 
         impl $name {
-            #[doc = concat!("From the encoded ", $encoded, ".")]
+            #[doc = concat!("Makes a value from the encoded ", $encoded, ".")]
             ///
             /// # Errors
             ///
@@ -130,7 +130,7 @@ macro_rules! public_value {
                 with_set!(algorithm, P => Ok(crate::$typed::<P>::try_from(bytes)?.into()))
             }
 
-            /// The set that it belongs to.
+            /// The set that the value belongs to.
             pub fn algorithm(&self) -> Algorithm {
                 self.algorithm
             }
@@ -176,12 +176,13 @@ public_value! {
 }
 
 public_value! {
-    /// The digest of a message, for any set. Its length is the set's.
+    /// The digest of a message, for any set, which decides its length.
     MessageDigest, MessageDigest, "message digest"
 }
 
 impl VerifyingKey {
     /// Expands P1 and P2.
+    #[expect(clippy::missing_panics_doc, reason = "the set is the key's own, so this never panics")]
     pub fn expand(&self) -> ExpandedVerifyingKey {
         with_set!(self.algorithm, P => {
             let key = self.typed::<P>().expect("the set is the key's own");
@@ -209,16 +210,16 @@ impl VerifyingKey {
 }
 
 impl MessageDigest {
-    /// Of a message in one piece.
+    /// The digest of a message in one piece.
     pub fn of(algorithm: Algorithm, message: &[u8]) -> Self {
         with_set!(algorithm, P => crate::MessageDigest::<P>::of(message).into())
     }
 
-    /// Of everything that `reader` gives, in constant memory.
+    /// The digest of everything that `reader` gives, computed in constant memory.
     ///
     /// # Errors
     ///
-    /// Those of the reader.
+    /// The errors of the reader.
     #[cfg(feature = "std")]
     pub fn of_reader(algorithm: Algorithm, reader: impl std::io::Read) -> std::io::Result<Self> {
         with_set!(algorithm, P => {
@@ -233,15 +234,16 @@ impl<P: ParameterSet> TryFrom<&[u8]> for crate::MessageDigest<P> {
     type Error = Error;
 
     fn try_from(bytes: &[u8]) -> Result<Self, Error> {
-        hazmat::message_digest(bytes)
+        crate::hazmat::message_digest(bytes)
     }
 }
 
 /// An expanded secret key of any set.
+#[allow(missing_debug_implementations, reason = "secret keys are never printed")]
 pub struct ExpandedSigningKey(Box<dyn Signing>);
 
 impl ExpandedSigningKey {
-    /// The set that it belongs to.
+    /// The set that the key belongs to.
     pub fn algorithm(&self) -> Algorithm {
         self.0.algorithm()
     }
@@ -263,10 +265,7 @@ impl ExpandedSigningKey {
     /// [`Error::AlgorithmMismatch`], [`Error::Randomness`], [`Error::SamplesExhausted`].
     #[cfg(feature = "getrandom")]
     pub fn sign_digest(&self, digest: &MessageDigest) -> Result<Signature, Error> {
-        let mut randomizer = [0; 64];
-        let randomizer = &mut randomizer[..with_set!(self.algorithm(), P => P::SALT_BYTES)];
-        getrandom::fill(randomizer).map_err(|_| Error::Randomness)?;
-        self.0.sign(digest, randomizer)
+        self.0.sign(digest)
     }
 }
 
@@ -274,7 +273,7 @@ impl ExpandedSigningKey {
 pub struct ExpandedVerifyingKey(Box<dyn Verifying>);
 
 impl ExpandedVerifyingKey {
-    /// The set that it belongs to.
+    /// The set that the key belongs to.
     pub fn algorithm(&self) -> Algorithm {
         self.0.algorithm()
     }
@@ -298,10 +297,17 @@ impl ExpandedVerifyingKey {
     }
 }
 
+impl core::fmt::Debug for ExpandedVerifyingKey {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("ExpandedVerifyingKey").field("algorithm", &self.algorithm()).finish_non_exhaustive()
+    }
+}
+
+/// An expanded secret key whose set is not part of its type.
 trait Signing: Send + Sync {
     fn algorithm(&self) -> Algorithm;
-    #[cfg_attr(not(feature = "getrandom"), expect(dead_code, reason = "signing through `any` is hedged"))]
-    fn sign(&self, digest: &MessageDigest, randomizer: &[u8]) -> Result<Signature, Error>;
+    #[cfg(feature = "getrandom")]
+    fn sign(&self, digest: &MessageDigest) -> Result<Signature, Error>;
 }
 
 impl<P: ParameterSet> Signing for crate::ExpandedSigningKey<P> {
@@ -309,11 +315,13 @@ impl<P: ParameterSet> Signing for crate::ExpandedSigningKey<P> {
         P::ALGORITHM
     }
 
-    fn sign(&self, digest: &MessageDigest, randomizer: &[u8]) -> Result<Signature, Error> {
-        Ok(hazmat::sign_expanded(BackendKind::best(), self, &digest.typed()?, randomizer)?.into())
+    #[cfg(feature = "getrandom")]
+    fn sign(&self, digest: &MessageDigest) -> Result<Signature, Error> {
+        Ok(self.sign_digest(&digest.typed()?)?.into())
     }
 }
 
+/// An expanded public key whose set is not part of its type.
 trait Verifying: Send + Sync {
     fn algorithm(&self) -> Algorithm;
     fn verify(&self, digest: &MessageDigest, signature: &Signature) -> Result<(), Error>;

@@ -1,7 +1,8 @@
 //! Many operations on all cores (feature `rayon`).
 //!
-//! Results come in the order of the items, one for each, and a bad item never spoils the others. Keys that serve
-//! several items are expanded once. The work runs in rayon's current thread pool.
+//! Each item gets its own result, in the order of the items, and a bad item never affects the
+//! others. A key that several items share is expanded once. The work runs in rayon's current thread
+//! pool.
 
 use crate::Error;
 use crate::keys::{ExpandedVerifyingKey, SigningKey, VerifyingKey};
@@ -16,7 +17,7 @@ use std::collections::HashMap;
 #[cfg(feature = "getrandom")]
 pub type KeyPair<P> = (SigningKey<P>, VerifyingKey<P>);
 
-/// Makes `count` fresh keys.
+/// Makes `count` fresh key pairs.
 #[cfg(feature = "getrandom")]
 pub fn keygen_batch<P: ParameterSet>(count: usize) -> Vec<Result<KeyPair<P>, Error>> {
     (0..count)
@@ -29,7 +30,7 @@ pub fn keygen_batch<P: ParameterSet>(count: usize) -> Vec<Result<KeyPair<P>, Err
         .collect()
 }
 
-/// Signs each of the messages with one key, which is expanded once; hedged with fresh randomness.
+/// Signs each message with the same key and fresh randomness. The key is expanded once.
 #[cfg(feature = "getrandom")]
 pub fn sign_batch<P: ParameterSet>(
     key: &SigningKey<P>,
@@ -39,7 +40,7 @@ pub fn sign_batch<P: ParameterSet>(
     messages.par_iter().map(|message| key.sign_digest(&MessageDigest::of(message.as_ref()))).collect()
 }
 
-/// A signature to verify, of a message and under a key.
+/// A signature to verify, with its message and key.
 #[derive(Clone, Copy, Debug)]
 pub struct Item<'a, P: ParameterSet> {
     /// The key.
@@ -50,18 +51,20 @@ pub struct Item<'a, P: ParameterSet> {
     pub signature: &'a [u8],
 }
 
-/// Verifies each of the items; a key that several items share is expanded once.
+/// Verifies each item.
 ///
-/// Memory beside the items: an expanded key (`P_BYTES`) for each key that occurs more than once.
+/// A key that several items share is expanded once, which takes `P_BYTES` of memory for each such
+/// key.
 pub fn verify_batch<P: ParameterSet>(items: &[Item<'_, P>]) -> Vec<Result<(), Error>> {
-    let mut uses = HashMap::<&[u8], usize>::new();
+    let mut uses = HashMap::<&[u8], (&VerifyingKey<P>, usize)>::new();
     for item in items {
-        *uses.entry(item.key.as_ref()).or_default() += 1;
+        let (_, uses) = uses.entry(item.key.as_ref()).or_insert((item.key, 0));
+        *uses += 1;
     }
     let shared: HashMap<&[u8], ExpandedVerifyingKey<P>> = uses
         .into_par_iter()
-        .filter(|&(_, uses)| uses > 1)
-        .map(|(bytes, _)| (bytes, VerifyingKey::<P>::try_from(bytes).expect("the bytes of a key").expand()))
+        .filter(|&(_, (_, uses))| uses > 1)
+        .map(|(bytes, (key, _))| (bytes, key.expand()))
         .collect();
     items
         .par_iter()

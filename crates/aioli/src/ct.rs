@@ -1,8 +1,11 @@
-//! Masks and bits from secrets that stay without branches; and the marks that say to a checker what is secret.
+//! Masks and bits that are computed from secrets without branches, and marks that tell a checker
+//! which bytes are secret.
 //!
-//! In an ordinary build the marks are nothing. `cargo xtask ct-valgrind` and `ct-msan` build with `--cfg aioli_ct` and
-//! the name of the tool, and then secret bytes count as undefined memory: the tool follows what is computed from them
-//! and reports every branch on it and every address made of it. SOUNDNESS.md says what that proves and what not.
+//! The marks compile to nothing in an ordinary build. `cargo xtask ct-valgrind` and
+//! `cargo xtask ct-msan` build with `--cfg aioli_ct` and the name of the tool. Secret bytes then
+//! count as undefined memory: the tool follows every value that is computed from them, and reports
+//! each branch on such a value and each address made of one. SOUNDNESS.md says what that proves and
+//! what it does not.
 
 /// 1 if the byte is not zero, else 0.
 #[inline(always)]
@@ -16,9 +19,10 @@ pub(crate) fn nonzero64(word: u64) -> u8 {
     ((word | word.wrapping_neg()) >> 63) as u8
 }
 
-/// A value of which the compiler no longer knows how it came about.
+/// Returns `value`, and hides from the compiler how it was computed.
 ///
-/// For masks: where it knows that a mask is all zeros or all ones, it may turn what the mask selects into a branch.
+/// Masks need this: a compiler that knows a mask to be all zeros or all ones may turn a selection
+/// by it into a branch.
 #[inline(always)]
 pub(crate) fn barrier<T: Copy>(value: T) -> T {
     core::hint::black_box(value)
@@ -26,18 +30,18 @@ pub(crate) fn barrier<T: Copy>(value: T) -> T {
 
 /// Marks bytes as secret.
 #[inline(always)]
-#[cfg_attr(not(aioli_ct), allow(unused_variables, reason = "nothing in an ordinary build"))]
+#[cfg_attr(not(aioli_ct), allow(unused_variables, reason = "an ordinary build has no marks"))]
 pub(crate) fn secret(bytes: &[u8]) {
     #[cfg(aioli_ct)]
     crate::backend::taint::poison(bytes);
 }
 
-/// Declassifies bytes that are secret until here: from now on the code may branch on them.
+/// Declassifies secret bytes: from here on the code may branch on them.
 ///
-/// Under a checker each of them must still be marked; if not, the tool has lost the secret on its way and its silence
-/// would prove nothing.
+/// Under a checker each of them must still be marked. Otherwise the tool has lost track of the
+/// secret, and its silence would prove nothing.
 #[inline(always)]
-#[cfg_attr(not(aioli_ct), allow(unused_variables, reason = "nothing in an ordinary build"))]
+#[cfg_attr(not(aioli_ct), allow(unused_variables, reason = "an ordinary build has no marks"))]
 pub(crate) fn public(bytes: &mut [u8]) {
     #[cfg(aioli_ct)]
     {

@@ -1,6 +1,10 @@
-//! What can go wrong.
+//! The errors of the library.
+
+#[cfg(feature = "pkcs8")]
+pub(crate) mod format;
 
 use crate::algorithm::Algorithm;
+use crate::backend::kind::BackendKind;
 
 /// An operation failed; each variant says what was wrong and what was expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,36 +12,37 @@ use crate::algorithm::Algorithm;
 pub enum Error {
     /// A key, signature or other value of the wrong length.
     Length {
-        /// What was being read.
+        /// The kind of value, such as "signature".
         what: &'static str,
         /// The set that it was read for.
         algorithm: Algorithm,
-        /// The length of such a value in bytes.
+        /// The length of such a value, in bytes.
         expected: usize,
-        /// The length that was given.
+        /// The length that was given, in bytes.
         given: usize,
     },
-    /// The signature is not one of this message under this key.
+    /// The signature is not valid for this message and key.
     InvalidSignature,
-    /// A key and a signature (or another key) of different parameter sets or rounds were used together.
+    /// Values of different parameter sets or rounds were used together, such as a key and a
+    /// signature.
     AlgorithmMismatch {
-        /// The set of the key.
+        /// The set of the key, or the set that was asked for.
         expected: Algorithm,
-        /// The set of what was given with it.
+        /// The set of the value that was given.
         given: Algorithm,
     },
     /// The source of randomness failed.
     Randomness,
-    /// None of the vinegar samples gave a solvable system. With honest keys this happens with a probability below
-    /// 2^-900, so it points to a key that was not made by key generation.
+    /// None of the vinegar samples gave a solvable system. With honest keys this happens with a
+    /// probability below 2^-900, so it points to a key that was not made by key generation.
     SamplesExhausted,
-    /// There is no parameter set or backend of that name.
+    /// No parameter set or backend has the name.
     UnknownName {
-        /// What was looked up.
+        /// The kind of name: "set" or "backend".
         what: &'static str,
     },
     /// This machine cannot run the requested backend.
-    UnavailableBackend(crate::backend::BackendKind),
+    UnavailableBackend(BackendKind),
     /// The caller gave less working memory than an operation needs.
     Memory {
         /// The bytes that it needs.
@@ -47,7 +52,7 @@ pub enum Error {
     },
     /// A key file was not understood.
     #[cfg(feature = "pkcs8")]
-    KeyFormat(crate::pkcs8::FormatError),
+    KeyFormat(format::FormatError),
 }
 
 impl core::fmt::Display for Error {

@@ -1,6 +1,6 @@
-//! The field GF(16) = GF(2)\[x\] / (x^4 + x + 1), the definition that every kernel is tested against.
+//! The field GF(16) = GF(2)\[α\] / (α^4 + α + 1), the definition that every kernel is tested against.
 //!
-//! An element is a nibble, bit i being the coefficient of x^i. A `u64` here is sixteen elements, lowest nibble
+//! An element is a nibble, bit i being the coefficient of α^i. A `u64` here is sixteen elements, lowest nibble
 //! first, as they lie in packed bytes read little-endian. Nothing branches and nothing is looked up, so operands
 //! may be secret.
 
@@ -15,7 +15,7 @@ pub const fn mul(a: u8, b: u8) -> u8 {
         product ^= (a << bit) & 0u8.wrapping_sub(b >> bit & 1);
         bit += 1;
     }
-    // x^4 = x + 1 folds the coefficients of x^4, x^5, x^6 onto the low ones.
+    // α^4 = α + 1 folds the coefficients of α^4, α^5, α^6 onto the low ones.
     let high = product >> 4;
     (product ^ high ^ high << 1) & 15
 }
@@ -39,14 +39,14 @@ pub const INVERSE: [u8; 16] = {
     table
 };
 
-/// x times each of sixteen elements.
+/// α times each of sixteen elements.
 #[inline(always)]
 pub const fn double(word: u64) -> u64 {
     let carry = word >> 3 & ONES;
     (word & (ONES * 7)) << 1 ^ carry ^ carry << 1
 }
 
-/// `word`, `x word`, `x^2 word`, `x^3 word`: what [`mul_word`] combines.
+/// `word`, `α word`, `α^2 word`, `α^3 word`: what [`mul_word`] combines.
 #[inline(always)]
 pub const fn multiples(word: u64) -> [u64; 4] {
     let a = double(word);

@@ -1,27 +1,26 @@
 //! Signing and verifying keys, compact and expanded.
 //!
-//! A compact key is what is stored and sent. An expanded one holds P1 and what else follows from the key alone: worth
-//! its memory (120 to 850 kB) where one key serves many operations.
+//! Compact keys are stored and sent. Expanded keys also hold P1 and the other values that follow
+//! from the key alone. They are worth their memory (120 to 850 kB) if one key is used for many
+//! operations.
 
 use crate::Error;
-use crate::backend::{Backend, BackendKind};
-use crate::hazmat;
-use crate::keygen;
+use crate::backend::{DetectedBackend, with_backend};
 use crate::memory;
 use crate::message::MessageDigest;
+use crate::operations::{self, ALL_SAMPLES, ExpandedSecret};
 use crate::params::{ByteArray, PUBLIC_SEED_BYTES, ParameterSet};
-use crate::public_map;
 use crate::sig::{Signature, array};
 use alloc::boxed::Box;
-use alloc::vec;
 use signature::rand_core::TryCryptoRng;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// A compact secret key: the seed that everything else follows from.
+/// A compact secret key: the seed from which everything else follows.
+#[allow(missing_debug_implementations, reason = "secret keys are never printed")]
 pub struct SigningKey<P: ParameterSet>(P::SecretKeyBytes);
 
 impl<P: ParameterSet> SigningKey<P> {
-    /// A fresh key from the operating system's randomness.
+    /// Makes a fresh key from the operating system's randomness.
     ///
     /// # Errors
     ///
@@ -33,7 +32,7 @@ impl<P: ParameterSet> SigningKey<P> {
         Ok(key)
     }
 
-    /// A fresh key from the given randomness.
+    /// Makes a fresh key from the given randomness.
     ///
     /// # Errors
     ///
@@ -44,7 +43,7 @@ impl<P: ParameterSet> SigningKey<P> {
         Ok(key)
     }
 
-    /// The key of this seed, which is the encoded secret key.
+    /// Makes the key of a seed. The seed is the encoded secret key.
     pub const fn from_seed(seed: P::SecretKeyBytes) -> Self {
         Self(seed)
     }
@@ -56,12 +55,14 @@ impl<P: ParameterSet> SigningKey<P> {
 
     /// Computes the public key.
     pub fn verifying_key(&self) -> VerifyingKey<P> {
-        hazmat::verifying_key(BackendKind::best(), self)
+        VerifyingKey(with_backend!(DetectedBackend::best(), |b| operations::verifying_key::<P, _>(b, self.as_ref())))
     }
 
-    /// Computes what signing needs of the key once and for all.
+    /// Computes the values that all signatures by this key share.
     pub fn expand(&self) -> ExpandedSigningKey<P> {
-        hazmat::expand_signing_key(BackendKind::best(), self)
+        let backend = DetectedBackend::best();
+        let secret = with_backend!(backend, |b| operations::expand_signing_key::<P, _>(b, self.as_ref()));
+        ExpandedSigningKey { key: self.clone(), secret }
     }
 
     /// Signs without randomness: the same key and message always give the same signature.
@@ -90,7 +91,8 @@ impl<P: ParameterSet> SigningKey<P> {
         digest: &MessageDigest<P>,
         randomizer: P::DigestBytes,
     ) -> Result<Signature<P>, Error> {
-        hazmat::sign(BackendKind::best(), self, digest, &randomizer.as_ref()[..P::SALT_BYTES])
+        let randomizer = &randomizer.as_ref()[..P::SALT_BYTES];
+        with_backend!(DetectedBackend::best(), |b| operations::sign(b, self.as_ref(), digest, randomizer, ALL_SAMPLES))
     }
 }
 
@@ -122,25 +124,14 @@ impl<P: ParameterSet> Drop for SigningKey<P> {
 
 impl<P: ParameterSet> ZeroizeOnDrop for SigningKey<P> {}
 
-/// A secret key with everything that signing needs: O, P1 and Q = P2 + P1^T O.
+/// A secret key with the values that all its signatures share: O, P1 and Q = P2 + P1' O.
+#[allow(missing_debug_implementations, reason = "secret keys are never printed")]
 pub struct ExpandedSigningKey<P: ParameterSet> {
     pub(crate) key: SigningKey<P>,
-    /// O, V rows of O elements, one a byte.
-    pub(crate) oil: Box<[u8]>,
-    /// P1 and Q, packed.
-    pub(crate) p1_q: Box<[u8]>,
+    pub(crate) secret: ExpandedSecret,
 }
 
 impl<P: ParameterSet> ExpandedSigningKey<P> {
-    pub(crate) fn new<B: Backend>(b: B, key: &SigningKey<P>) -> Self {
-        let mut oil = vec![0; P::V * P::O].into_boxed_slice();
-        let mut p1_q = vec![0; P::P_BYTES].into_boxed_slice();
-        memory::with(0, keygen::expand_sk_memory::<P>(), |_, memory| {
-            keygen::expand_sk::<P, B>(b, key.as_ref(), &mut oil, &mut p1_q, memory);
-        });
-        Self { key: key.clone(), oil, p1_q }
-    }
-
     /// The compact key.
     pub const fn compact(&self) -> &SigningKey<P> {
         &self.key
@@ -151,7 +142,7 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         self.key.verifying_key()
     }
 
-    /// See [`SigningKey::sign_deterministic`].
+    /// Signs without randomness, see [`SigningKey::sign_deterministic`].
     ///
     /// # Errors
     ///
@@ -160,7 +151,7 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         self.sign_with_randomizer(&MessageDigest::of(message), P::DigestBytes::ZERO)
     }
 
-    /// See [`SigningKey::sign_digest`].
+    /// Signs the message that `digest` was computed from, with fresh randomness.
     ///
     /// # Errors
     ///
@@ -175,21 +166,23 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         digest: &MessageDigest<P>,
         randomizer: P::DigestBytes,
     ) -> Result<Signature<P>, Error> {
-        hazmat::sign_expanded(BackendKind::best(), self, digest, &randomizer.as_ref()[..P::SALT_BYTES])
+        let key = (self.key.as_ref(), &self.secret);
+        let randomizer = &randomizer.as_ref()[..P::SALT_BYTES];
+        with_backend!(DetectedBackend::best(), |b| operations::sign_expanded(b, key, digest, randomizer, ALL_SAMPLES))
     }
 }
 
 impl<P: ParameterSet> Clone for ExpandedSigningKey<P> {
     fn clone(&self) -> Self {
-        Self { key: self.key.clone(), oil: self.oil.clone(), p1_q: self.p1_q.clone() }
+        Self { key: self.key.clone(), secret: self.secret.clone() }
     }
 }
 
 impl<P: ParameterSet> Drop for ExpandedSigningKey<P> {
     fn drop(&mut self) {
-        memory::wipe(&mut self.oil);
-        // P1 is public.
-        memory::wipe(&mut self.p1_q[P::P1_BYTES..]);
+        memory::wipe(&mut self.secret.oil);
+        // P1 is public, so only Q is cleared.
+        memory::wipe(&mut self.secret.p1_q[P::P1_BYTES..]);
     }
 }
 
@@ -200,7 +193,7 @@ impl<P: ParameterSet> ZeroizeOnDrop for ExpandedSigningKey<P> {}
 pub struct VerifyingKey<P: ParameterSet>(pub(crate) P::PublicKeyBytes);
 
 impl<P: ParameterSet> VerifyingKey<P> {
-    /// From an array of the right length.
+    /// Makes a public key from its encoding.
     pub const fn from_bytes(bytes: P::PublicKeyBytes) -> Self {
         Self(bytes)
     }
@@ -212,7 +205,8 @@ impl<P: ParameterSet> VerifyingKey<P> {
 
     /// Expands P1 and P2.
     pub fn expand(&self) -> ExpandedVerifyingKey<P> {
-        hazmat::expand_verifying_key(BackendKind::best(), self)
+        let p = with_backend!(DetectedBackend::best(), |b| operations::expand_verifying_key::<P, _>(b, self.seed()));
+        ExpandedVerifyingKey { key: *self, p }
     }
 
     /// Verifies a signature of the message that `digest` was computed from.
@@ -221,7 +215,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
     ///
     /// [`Error::InvalidSignature`].
     pub fn verify_digest(&self, digest: &MessageDigest<P>, signature: &Signature<P>) -> Result<(), Error> {
-        hazmat::verify(BackendKind::best(), self, digest, signature)
+        with_backend!(DetectedBackend::best(), |b| operations::verify(b, self.as_ref(), digest, signature))
     }
 
     /// The seed of P1 and P2.
@@ -244,7 +238,7 @@ impl<P: ParameterSet> AsRef<[u8]> for VerifyingKey<P> {
     }
 }
 
-/// A public key with P1 and P2.
+/// A public key with its P1 and P2.
 #[derive(Clone)]
 pub struct ExpandedVerifyingKey<P: ParameterSet> {
     pub(crate) key: VerifyingKey<P>,
@@ -253,24 +247,19 @@ pub struct ExpandedVerifyingKey<P: ParameterSet> {
 }
 
 impl<P: ParameterSet> ExpandedVerifyingKey<P> {
-    pub(crate) fn new<B: Backend>(b: B, key: &VerifyingKey<P>) -> Self {
-        let mut p = vec![0; P::P_BYTES].into_boxed_slice();
-        public_map::expand_p(b, key.seed(), &mut p);
-        Self { key: *key, p }
-    }
-
     /// The compact key.
     pub const fn compact(&self) -> &VerifyingKey<P> {
         &self.key
     }
 
-    /// See [`VerifyingKey::verify_digest`].
+    /// Verifies a signature of the message that `digest` was computed from.
     ///
     /// # Errors
     ///
     /// [`Error::InvalidSignature`].
     pub fn verify_digest(&self, digest: &MessageDigest<P>, signature: &Signature<P>) -> Result<(), Error> {
-        hazmat::verify_expanded(BackendKind::best(), self, digest, signature)
+        let key = (self.key.as_ref(), &*self.p);
+        with_backend!(DetectedBackend::best(), |b| operations::verify_expanded(b, key, digest, signature))
     }
 }
 
@@ -280,7 +269,7 @@ impl<P: ParameterSet> core::fmt::Debug for ExpandedVerifyingKey<P> {
     }
 }
 
-/// Fresh random bytes; an array of digest length, of which `SALT_BYTES` are used.
+/// A fresh randomizer R: the first `SALT_BYTES` bytes of the array, which is of digest length.
 #[cfg(feature = "getrandom")]
 fn system_randomizer<P: ParameterSet>() -> Result<P::DigestBytes, Error> {
     let mut randomizer = P::DigestBytes::ZERO;
@@ -288,7 +277,7 @@ fn system_randomizer<P: ParameterSet>() -> Result<P::DigestBytes, Error> {
     Ok(randomizer)
 }
 
-/// The traits of the `signature` crate, the same for compact and expanded keys.
+/// Implements the traits of the `signature` crate, for compact and expanded keys alike.
 macro_rules! signature_traits {
     ($($signing:ident, $verifying:ident;)*) => {$(
         #[cfg(feature = "getrandom")]

@@ -16,8 +16,22 @@
 //! # Ok(()) }
 //! ```
 //!
-//! The modules [`mayo1`], [`mayo2`], [`mayo3`] and [`mayo5`] are today's MAYO, round 3 of NIST's process. Round 2, which
-//! most published figures speak of, is in [`round2`]; the rounds do not interoperate, and mixing them does not compile:
+//! # For users
+//!
+//! - [`mayo1`], [`mayo2`], [`mayo3`], [`mayo5`]: the types of each parameter set of round 3, the current MAYO.
+//! - [`round2`]: the same for round 2, the round of most published figures.
+//! - [`any`]: keys and signatures whose set ([`Algorithm`]) is chosen at run time.
+//! - `batch` (feature `rayon`): many operations at once, on all cores.
+//! - `pkcs8` (feature `pkcs8`): keys as PEM and DER files.
+//! - [`signature`]: the traits that keys implement, re-exported.
+//!
+//! Where one key is used for many operations, expand it: [`SigningKey::expand`], [`VerifyingKey::expand`].
+//!
+//! Signing is hedged: a fresh salt from the operating system is mixed with the key and the message, so a bad random
+//! source does no harm. The time of signing, and the memory addresses it touches, depend on nothing secret but the
+//! number of vinegar samples tried; SOUNDNESS.md says how that is checked.
+//!
+//! The rounds do not interoperate, and mixing them does not compile:
 //!
 //! ```compile_fail
 //! use aioli::signature::Verifier;
@@ -26,18 +40,27 @@
 //! }
 //! ```
 //!
-//! Code that chooses the set at run time uses [`Algorithm`] and the keys in [`any`]. Many operations at once, on all
-//! cores, are in `batch`. Where one key serves many operations, expand it: [`SigningKey::expand`],
-//! [`VerifyingKey::expand`].
+//! # For backends and measurements
 //!
-//! Signing is hedged: a fresh salt from the operating system, mixed with the key and the message, so that a bad random
-//! source does no harm. The time of signing, and the memory addresses it touches, depend on nothing secret but the
-//! number of vinegar samples tried (specification; SOUNDNESS.md says how that is checked).
+//! - [`hazmat`]: every operation with its backend, randomizer and digest given, and on the caller's memory
+//!   ([`hazmat::in_place`]).
+//! - [`backend`]: the kernel contract, the backends, their detection; the algorithm is derived there.
+//! - [`packed`], [`stream`], [`gf16`]: the layout of matrices, where P is in its key stream, the field.
+//! - [`params`]: the parameter sets as types, and their sizes.
+//!
+//! # Features
+//!
+//! `std` and `getrandom` are on by default. Without `alloc` there is [`hazmat::in_place`] alone. `rayon` adds `batch`,
+//! `pkcs8` adds key files. No feature changes what a function computes.
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
+
+// First, because the other modules use its macros.
+mod sets;
 
 mod algorithm;
 // All sets on all backends: no checker runs it, and their drivers are built much faster without.
@@ -50,22 +73,19 @@ mod ct;
 mod error;
 pub mod gf16;
 pub mod hazmat;
-mod keygen;
 #[cfg(feature = "alloc")]
 mod keys;
 mod memory;
 mod message;
+#[cfg(feature = "alloc")]
+mod operations;
 pub mod packed;
 pub mod params;
 #[cfg(feature = "pkcs8")]
 pub mod pkcs8;
-mod public_map;
+mod scheme;
 mod sig;
-mod sign;
-mod solve;
 pub mod stream;
-mod verify;
-mod whip;
 mod xof;
 
 pub use algorithm::{Algorithm, Round};
@@ -79,57 +99,51 @@ pub use sig::Signature;
 pub use signature;
 
 /// The types of each parameter set, so that users need not name it.
-macro_rules! set_modules {
-    ($($module:ident: $set:ident, $doc:literal;)*) => {$(
-        #[doc = $doc]
-        pub mod $module {
-            use super::$set;
+macro_rules! modules_of_types {
+    (
+        ()
+        $($(#[$doc:meta])* $round:ident {
+            $($variant:ident = $set:ident $module:ident $label:literal $spec:literal $level:literal $oid:literal $set_doc:literal;)*
+        })*
+    ) => {$(
+        $(#[$doc])*
+        pub mod $round {
+            pub use crate::params::$round::*;
 
-            /// A compact secret key.
-            #[cfg(feature = "alloc")]
-            pub type SigningKey = crate::SigningKey<$set>;
-            /// A secret key expanded for many signatures.
-            #[cfg(feature = "alloc")]
-            pub type ExpandedSigningKey = crate::ExpandedSigningKey<$set>;
-            /// A compact public key.
-            #[cfg(feature = "alloc")]
-            pub type VerifyingKey = crate::VerifyingKey<$set>;
-            /// A public key expanded for many verifications.
-            #[cfg(feature = "alloc")]
-            pub type ExpandedVerifyingKey = crate::ExpandedVerifyingKey<$set>;
-            /// A signature.
-            pub type Signature = crate::Signature<$set>;
-            /// The digest of a message, to sign or verify in its place.
-            pub type MessageDigest = crate::MessageDigest<$set>;
-            /// Computes a message's digest from pieces.
-            pub type MessageHasher = crate::MessageHasher<$set>;
+            $(
+                #[doc = $set_doc]
+                pub mod $module {
+                    use super::$set;
+
+                    /// A compact secret key.
+                    #[cfg(feature = "alloc")]
+                    pub type SigningKey = crate::SigningKey<$set>;
+                    /// A secret key expanded for many signatures.
+                    #[cfg(feature = "alloc")]
+                    pub type ExpandedSigningKey = crate::ExpandedSigningKey<$set>;
+                    /// A compact public key.
+                    #[cfg(feature = "alloc")]
+                    pub type VerifyingKey = crate::VerifyingKey<$set>;
+                    /// A public key expanded for many verifications.
+                    #[cfg(feature = "alloc")]
+                    pub type ExpandedVerifyingKey = crate::ExpandedVerifyingKey<$set>;
+                    /// A signature.
+                    pub type Signature = crate::Signature<$set>;
+                    /// The digest of a message, to sign or verify in its place.
+                    pub type MessageDigest = crate::MessageDigest<$set>;
+                    /// Computes a message's digest from pieces.
+                    pub type MessageHasher = crate::MessageHasher<$set>;
+                }
+            )*
         }
     )*};
 }
+for_the_sets! { () => modules_of_types }
 
+#[doc(inline)]
 pub use round3::{mayo1, mayo2, mayo3, mayo5};
 
-/// Round 3 (specification of August 2026), today's MAYO; its modules stand at the top of the crate too.
-pub mod round3 {
-    pub use crate::params::round3::*;
-
-    set_modules! {
-        mayo1: Mayo1, "MAYO_1, NIST level 1: public key 1456 bytes, signature 464.";
-        mayo2: Mayo2, "MAYO_2, NIST level 1: public key 2928 bytes, signature 239.";
-        mayo3: Mayo3, "MAYO_3, NIST level 3: public key 2986 bytes, signature 681.";
-        mayo5: Mayo5, "MAYO_5, NIST level 5: public key 5554 bytes, signature 964.";
-    }
-}
-
-/// Round 2 (specification of February 2025), which most published figures speak of. It does not interoperate with
-/// round 3.
-pub mod round2 {
-    pub use crate::params::round2::*;
-
-    set_modules! {
-        mayo1: Mayo1, "Round 2's MAYO_1, NIST level 1: public key 1420 bytes, signature 454.";
-        mayo2: Mayo2, "Round 2's MAYO_2, **broken at its claimed level 1** (wedge attack, about 2^113): for comparison only.";
-        mayo3: Mayo3, "Round 2's MAYO_3, NIST level 3: public key 2986 bytes, signature 681.";
-        mayo5: Mayo5, "Round 2's MAYO_5, NIST level 5: public key 5554 bytes, signature 964.";
-    }
-}
+/// Runs the code of README.md as a test.
+#[cfg(all(doctest, feature = "getrandom"))]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

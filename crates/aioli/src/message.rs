@@ -1,4 +1,4 @@
-//! Messages that are not one slice: parts, streams, digests.
+//! Message digests, and messages that come in pieces or from a reader.
 
 use crate::params::{ByteArray, ParameterSet};
 use core::marker::PhantomData;
@@ -23,27 +23,27 @@ pub struct MessageHasher<P> {
 }
 
 impl<P: ParameterSet> MessageHasher<P> {
-    /// Nothing read yet.
+    /// A hasher that has read nothing yet.
     pub fn new() -> Self {
         Self { shake: Default::default(), set: PhantomData }
     }
 
-    /// Takes the next piece.
+    /// Reads the next piece.
     pub fn update(&mut self, bytes: &[u8]) {
         self.shake.update(bytes);
     }
 
-    /// Reads everything from `reader`; returns how many bytes that was.
+    /// Reads `reader` to its end; returns the number of bytes.
     ///
     /// # Errors
     ///
-    /// Those of the reader.
+    /// The errors of the reader.
     #[cfg(feature = "std")]
     pub fn update_from(&mut self, mut reader: impl std::io::Read) -> std::io::Result<u64> {
         std::io::copy(&mut reader, self)
     }
 
-    /// The digest of all pieces.
+    /// The digest of all pieces, one after another.
     pub fn finalize(self) -> MessageDigest<P> {
         let mut digest = P::DigestBytes::ZERO;
         self.shake.finalize_xof().read(digest.as_mut());
@@ -71,17 +71,18 @@ impl<P: ParameterSet> std::io::Write for MessageHasher<P> {
 
 /// The digest D = SHAKE256(message) that MAYO signs in place of a message.
 ///
-/// Comes from a [`MessageHasher`]; [`hazmat`](crate::hazmat::message_digest) makes one of bytes.
+/// A [`MessageHasher`] computes it piece by piece. Use
+/// [`hazmat::message_digest`](crate::hazmat::message_digest) for a digest that is given as bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageDigest<P: ParameterSet>(pub(crate) P::DigestBytes);
 
 impl<P: ParameterSet> MessageDigest<P> {
-    /// Of a message in one piece.
+    /// The digest of a message in one piece.
     pub fn of(message: &[u8]) -> Self {
         Self::of_parts(&[message])
     }
 
-    /// Of a message in several pieces.
+    /// The digest of a message in several pieces.
     pub fn of_parts(parts: &[&[u8]]) -> Self {
         let mut digest = P::DigestBytes::ZERO;
         crate::xof::shake256(parts, digest.as_mut());

@@ -1,7 +1,8 @@
-//! Runs of packed m-vectors: the layout that everything shares, views of it, transposition, the nibble codec.
+//! Packed m-vectors: the layout that everything shares, views of it, and the nibble codec.
 //!
-//! An m-vector is `M_BYTES` bytes, two field elements to a byte, low nibble first. A matrix of m-vectors is the run of
-//! its m-vectors, row after row, without padding; a triangular one keeps the entries on and above its diagonal:
+//! An m-vector is `M_BYTES` bytes, two field elements to a byte, low nibble first. A matrix of
+//! m-vectors is stored row after row, without padding; an upper triangular one keeps only the
+//! entries on and above its diagonal:
 //!
 //! ```text
 //! row 0   |vec 0,0|vec 0,1|vec 0,2|vec 0,3|        the bytes of row i stand below those of row 0 that
@@ -10,12 +11,15 @@
 //! row 3                           |vec 3,3|
 //! ```
 //!
-//! So does AES-CTR write P1, so do the public key keep P3 and the expanded keys everything.
+//! AES-CTR writes P1 in this layout, a public key keeps P3 in it, and expanded keys keep all their
+//! matrices of m-vectors in it.
 
-use crate::params::ParameterSet;
-
-/// A matrix of m-vectors as the left product reads it: full or upper triangular, rows packed one after another.
-#[derive(Clone, Copy, Debug)]
+/// A matrix of m-vectors, the right operand of a product: full or upper triangular, its rows
+/// packed one after another.
+///
+/// It counts as secret unless [`public`](Self::public) declares it public, so `Debug` prints its
+/// shape alone.
+#[derive(Clone, Copy)]
 pub struct Operand<'a> {
     bytes: &'a [u8],
     count: usize,
@@ -25,15 +29,27 @@ pub struct Operand<'a> {
 }
 
 impl<'a> Operand<'a> {
-    /// `count` rows of `row_bytes` bytes.
+    /// The full matrix of `count` rows of `row_bytes` bytes.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `bytes` is not as long as all rows together.
     pub fn full(bytes: &'a [u8], count: usize, row_bytes: usize) -> Self {
         assert_eq!(Some(bytes.len()), count.checked_mul(row_bytes), "length of a full matrix");
         Self { bytes, count, row_bytes, step: 0, public: false }
     }
 
-    /// `count` rows, the first of `row_bytes` bytes, each following one beginning (and being shorter by) `step` bytes.
+    /// The upper triangular matrix of `count` rows, the first of `row_bytes` bytes.
+    ///
+    /// Each following row begins `step` bytes further to the right than the row above it, and is
+    /// shorter by as much.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `count` is zero, if more than `row_bytes` would be missing from the last row, or
+    /// if `bytes` is not as long as all rows together.
     pub fn upper(bytes: &'a [u8], count: usize, row_bytes: usize, step: usize) -> Self {
-        // By how much the last row is shorter than the first; all rows together, by half of that on the average.
+        // The last row is `shorter` bytes shorter than the first; on average a row is shorter by half of that.
         let shorter = count.checked_sub(1).and_then(|last| last.checked_mul(step)).unwrap_or(usize::MAX);
         assert!(shorter <= row_bytes, "more rows than an upper triangle has");
         let length = count.checked_mul(row_bytes).map(|full| full - count * shorter / 2);
@@ -56,17 +72,18 @@ impl<'a> Operand<'a> {
         self.bytes
     }
 
-    /// How many rows.
+    /// The number of rows.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The length of row 0, which is the length of a row of the product.
+    /// The bytes of row 0, which are also those of a row of the product.
     pub fn row_bytes(&self) -> usize {
         self.row_bytes
     }
 
-    /// By how much each row begins further to the right than the row before.
+    /// The bytes by which each row begins further to the right than the row above it; 0 in a full
+    /// matrix.
     pub fn step(&self) -> usize {
         self.step
     }
@@ -74,17 +91,19 @@ impl<'a> Operand<'a> {
     /// Where row `i` begins in [`bytes`](Self::bytes).
     #[inline(always)]
     pub fn offset(&self, i: usize) -> usize {
-        // The step of row j is subtracted from the lengths of the rows after it.
+        // Row j is j steps shorter than row 0, so the i rows before this one lack 0 + 1 + ... + (i - 1) steps.
         i * self.row_bytes - self.step * (i * i.saturating_sub(1) / 2)
     }
 
-    /// Row `i`; it stands below the bytes `i * step ..` of row 0.
+    /// Row `i`, which lies below the bytes `i * step ..` of row 0.
     #[inline(always)]
     pub fn row(&self, i: usize) -> &'a [u8] {
         &self.bytes[self.offset(i)..][..self.row_bytes - i * self.step]
     }
 
-    /// What `row`, one of these or empty, has in `columns`, bytes of row 0: all rows end together.
+    /// The bytes of `row` that lie below the bytes `columns` of row 0.
+    ///
+    /// `row` is empty or a row of this matrix. All rows end at the same column.
     #[inline(always)]
     pub(crate) fn part(&self, row: &'a [u8], columns: core::ops::Range<usize>) -> &'a [u8] {
         let before = |column: usize| row.len().saturating_sub(self.row_bytes - column);
@@ -92,8 +111,22 @@ impl<'a> Operand<'a> {
     }
 }
 
-/// The small dense matrix X of a left product, transposed: one byte an element, the coefficients of one row of the
-/// operand together.
+impl core::fmt::Debug for Operand<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Operand")
+            .field("count", &self.count)
+            .field("row_bytes", &self.row_bytes)
+            .field("step", &self.step)
+            .field("public", &self.public)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The small dense matrix over GF(16), the left operand of a product, stored by columns, one byte
+/// an element.
+///
+/// Column i holds the coefficients of row i of `right`. The elements are secret, so `Debug` prints
+/// the shape alone.
 #[derive(Clone, Copy)]
 pub struct Coefficients<'a> {
     elements: &'a [u8],
@@ -102,108 +135,78 @@ pub struct Coefficients<'a> {
 }
 
 impl<'a> Coefficients<'a> {
-    /// X with `rows` rows, where X\[r\]\[i\] is `elements[i * stride + r]`, a field element below 16.
+    /// The matrix `left` of `rows` rows with `left[j][i] = elements[i * stride + j]`, a field
+    /// element below 16.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `stride` is less than `rows`, or if `elements` is not a whole number of columns of
+    /// `stride` bytes.
     pub fn new(elements: &'a [u8], stride: usize, rows: usize) -> Self {
         assert!(rows <= stride && elements.len().is_multiple_of(stride), "shape of a coefficient matrix");
         Self { elements, stride, rows }
     }
 
-    /// All of X.
+    /// All columns, each with the `stride` bytes that it takes in memory.
     pub(crate) fn elements(&self) -> &'a [u8] {
         self.elements
     }
 
-    /// How many rows X has, and so how many the product has.
+    /// The number of rows, which is also that of the product.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// How many columns X has: as many as the operand has rows.
+    /// The number of columns: `right` has as many rows.
     pub fn columns(&self) -> usize {
         self.elements.len() / self.stride
     }
 
-    /// The coefficients X\[..\]\[i\] of row `i` of the operand.
+    /// Column `i`: the coefficients of row `i` of `right`.
     #[inline(always)]
     pub fn of_row(&self, i: usize) -> &'a [u8] {
         &self.elements[i * self.stride..][..self.rows]
     }
 
-    /// The coefficients from those of row `i` of the operand on, to the end of all.
+    /// Everything from column `i` on, `stride` bytes a column: the coefficients of the rows of
+    /// `right` from row `i` on.
     #[inline(always)]
     pub fn of_rows_from(&self, i: usize) -> &'a [u8] {
         &self.elements[i * self.stride..]
     }
 
-    /// The columns `range` of X.
+    /// The columns `range` as a matrix of their own.
     pub(crate) fn columns_in(&self, range: core::ops::Range<usize>) -> Self {
         Self { elements: &self.elements[range.start * self.stride..range.end * self.stride], ..*self }
     }
 }
 
-/// Whether `out` has `rows` rows of `row_bytes` bytes, `stride` apart; kernels rely on it.
+impl core::fmt::Debug for Coefficients<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Coefficients")
+            .field("rows", &self.rows)
+            .field("length", &self.elements.len())
+            .field("stride", &self.stride)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whether `out` has room for `rows` rows of `row_bytes` bytes that begin `stride` bytes apart.
+/// Kernels rely on it.
 pub(crate) fn has_rows(out: &[u8], rows: usize, stride: usize, row_bytes: usize) -> bool {
     rows.checked_sub(1).is_none_or(|last| {
         last.checked_mul(stride).and_then(|begin| begin.checked_add(row_bytes)).is_some_and(|end| end <= out.len())
     })
 }
 
-/// Copies the first `rows` by `columns` m-vectors of a matrix into the other order: entry (i, j) of `from`, whose rows
-/// are `from_columns` m-vectors long, goes to row j, column i of `to`, whose rows are `to_columns` m-vectors long (the
-/// last one may be cut after its last entry written).
-#[inline(always)]
-pub(crate) fn transpose<P: ParameterSet>(
-    (rows, columns): (usize, usize),
-    (from, from_columns): (&[u8], usize),
-    (to, to_columns): (&mut [u8], usize),
-) {
-    for i in 0..rows {
-        let row = &from[i * from_columns * P::M_BYTES..][..columns * P::M_BYTES];
-        into_column::<P>((to, to_columns), i, row, <[u8]>::copy_from_slice);
-    }
-}
-
-/// Adds the transpose of the `rows` by `columns` matrix `from` onto `to`.
-#[inline(always)]
-pub(crate) fn add_transposed<P: ParameterSet>((rows, columns): (usize, usize), from: &[u8], to: &mut [u8]) {
-    for (i, row) in from.chunks_exact(columns * P::M_BYTES).take(rows).enumerate() {
-        into_column::<P>((to, rows), i, row, add);
-    }
-}
-
-/// Hands each m-vector in column `j` of a matrix, whose rows are `columns` of them long, to `f` with its one in `row`, as
-/// many as both have.
-#[inline(always)]
-fn into_column<P: ParameterSet>((to, columns): (&mut [u8], usize), j: usize, row: &[u8], f: impl Fn(&mut [u8], &[u8])) {
-    let (to, stride) = (&mut to[j * P::M_BYTES..], columns * P::M_BYTES);
-    // Four at a time, as for so few instructions the loop itself counts; not where they are many, without vectors.
-    let (four_rows, four) = (4 * stride, 4 * P::M_BYTES);
-    let fours = if cfg!(target_pointer_width = "64") { (to.len() / four_rows).min(row.len() / four) } else { 0 };
-    let ((to_fours, to), (fours, row)) = (to.split_at_mut(fours * four_rows), row.split_at(fours * four));
-    for (to, from) in to_fours.chunks_exact_mut(four_rows).zip(fours.chunks_exact(four)) {
-        for (to, from) in to.chunks_exact_mut(stride).zip(from.chunks_exact(P::M_BYTES)) {
-            f(&mut to[..P::M_BYTES], from);
-        }
-    }
-    let whole = to.len() / stride;
-    // Exact chunks, whose length need not be looked at, and what is left of the last row.
-    for (to, from) in to.chunks_exact_mut(stride).zip(row.chunks_exact(P::M_BYTES)) {
-        f(&mut to[..P::M_BYTES], from);
-    }
-    let last = row.get(whole * P::M_BYTES..).and_then(|row| row.get(..P::M_BYTES));
-    if let (Some(from), Some(to)) = (last, to[whole * stride..].get_mut(..P::M_BYTES)) {
-        f(to, from);
-    }
-}
-
 /// Adds `from` onto `to`; both have the same length.
 ///
-/// In vectors, then in ever smaller words: compilers leave a loop over bytes of 39 or 71 of them as it is. No vectors on
-/// machines of 32 bits: where there are none, such chunks go through the stack.
+/// It takes chunks of vector size first and then ever smaller words, because compilers do not
+/// improve a loop over 39 or 71 single bytes. Machines of 32 bits begin with words: they may have
+/// no vector registers, and then the large chunks would go through the stack.
 #[inline(always)]
-pub(crate) fn add(to: &mut [u8], from: &[u8]) {
+pub(crate) fn add(mut to: &mut [u8], mut from: &[u8]) {
     debug_assert_eq!(to.len(), from.len());
-    let (mut to, mut from) = (to, from);
     if cfg!(target_pointer_width = "64") {
         (to, from) = add_chunks(to, from, |to: &mut [u8; 64], from| *to = core::array::from_fn(|i| to[i] ^ from[i]));
         (to, from) = add_chunks(to, from, |to: &mut [u8; 16], from| *to = core::array::from_fn(|i| to[i] ^ from[i]));
@@ -222,7 +225,7 @@ pub(crate) fn add(to: &mut [u8], from: &[u8]) {
     }
 }
 
-/// Adds whole chunks; returns what remains.
+/// Adds all whole chunks of `N` bytes with `add`; returns the rest of both slices.
 #[inline(always)]
 fn add_chunks<'t, 'f, const N: usize>(
     to: &'t mut [u8],
@@ -241,7 +244,7 @@ fn add_chunks<'t, 'f, const N: usize>(
 #[inline(always)]
 pub(crate) fn decode(bytes: &[u8], elements: &mut [u8]) {
     let (pairs, last) = elements.as_chunks_mut::<2>();
-    // By eight bytes: of a loop over single ones a compiler makes longer vectors, and much is left over.
+    // Eight bytes at a time: compilers turn a loop over single bytes into longer vectors, which leave more bytes over.
     let (chunks, rest) = pairs.as_chunks_mut::<8>();
     for (pairs, bytes) in chunks.iter_mut().zip(bytes.as_chunks().0) {
         *pairs = bytes.map(|byte| [byte & 15, byte >> 4]);
@@ -254,7 +257,7 @@ pub(crate) fn decode(bytes: &[u8], elements: &mut [u8]) {
     }
 }
 
-/// Packs field elements; an odd count leaves the last high nibble zero.
+/// Packs field elements. If their number is odd, the last high nibble is zero.
 #[inline(always)]
 pub(crate) fn encode(elements: &[u8], bytes: &mut [u8]) {
     let (pairs, last) = elements.as_chunks::<2>();
@@ -269,7 +272,6 @@ pub(crate) fn encode(elements: &[u8], bytes: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::round3::Mayo2;
 
     #[test]
     fn rows_of_a_triangle_are_where_the_picture_shows_them() {
@@ -300,40 +302,5 @@ mod tests {
         let mut bytes = [0xff; 3];
         encode(&elements, &mut bytes);
         assert_eq!(bytes, [0x21, 0x43, 0x05]);
-    }
-
-    #[test]
-    fn transposition_moves_whole_vectors() {
-        const MB: usize = Mayo2::M_BYTES;
-        let mut from = [0; 6 * MB];
-        for (i, vector) in from.chunks_exact_mut(MB).enumerate() {
-            vector.fill(i as u8);
-        }
-        let mut to = [9; 9 * MB];
-        transpose::<Mayo2>((2, 3), (&from, 3), (&mut to, 3));
-        let firsts: [u8; 9] = core::array::from_fn(|i| to[i * MB]);
-        assert_eq!(firsts, [0, 3, 9, 1, 4, 9, 2, 5, 9]);
-        let mut sum = [1; 6 * MB];
-        add_transposed::<Mayo2>((2, 3), &from, &mut sum);
-        let lasts: [u8; 6] = core::array::from_fn(|i| sum[i * MB + MB - 1]);
-        assert_eq!(lasts, [1, 2, 0, 5, 3, 4]);
-    }
-
-    #[test]
-    fn transposition_takes_as_many_vectors_as_both_have() {
-        const MB: usize = Mayo2::M_BYTES;
-        let from: Vec<u8> = (0..3 * 11 * MB).map(|at| (at / MB) as u8 + 1).collect();
-        for to_rows in 1..=12 {
-            // Rows of five, the last one whole, or cut behind what is written.
-            for last in [5, 3] {
-                let mut to = vec![0; ((to_rows - 1) * 5 + last) * MB];
-                transpose::<Mayo2>((3, 11), (&from, 11), (&mut to, 5));
-                for (at, vector) in to.chunks_exact(MB).enumerate() {
-                    let (j, i) = (at / 5, at % 5);
-                    let expected = if i < 3 && j < 11 { (11 * i + j) as u8 + 1 } else { 0 };
-                    assert!(vector.iter().all(|&byte| byte == expected), "row {j}, column {i} of {to_rows} rows");
-                }
-            }
-        }
     }
 }

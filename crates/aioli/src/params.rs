@@ -1,40 +1,44 @@
 //! The parameter sets of both rounds: one trait, one small macro, eight sets, sizes asserted at compile time.
 
+use crate::Error;
 use crate::algorithm::{Algorithm, Round};
 
-/// A MAYO parameter set. Sealed: the sets in [`round3`] and [`round2`] are all there are.
+/// A MAYO parameter set. The trait is sealed: only the sets in [`round3`] and [`round2`] implement
+/// it.
 ///
-/// Names follow the specification, section 2.1. Sizes are in bytes unless they say otherwise; an m-vector holds one
+/// The letters are those of docs/mayo.md, Letters. Constants that end in `_BYTES` are lengths in
+/// bytes; all others count variables, equations, vectors or exponents. An m-vector holds one
 /// element of GF(16) for each of the `M` equations, two to a byte.
 pub trait ParameterSet: sealed::Sealed + Copy + Clone + core::fmt::Debug + Eq + Send + Sync + 'static {
     /// The same set as a value.
     const ALGORITHM: Algorithm;
-    /// Which round's scheme this is: it decides the whipping exponents and whether there is a linear map.
+    /// The round that the set belongs to. It decides the exponents and whether there is a linear
+    /// map.
     const ROUND: Round;
-    /// Variables.
+    /// The number of variables, n.
     const N: usize;
-    /// Equations.
+    /// The number of equations, m.
     const M: usize;
-    /// Dimension of the oil space.
+    /// The dimension of the oil space, o.
     const O: usize;
-    /// Vectors in a signature.
+    /// The number of vectors in a signature, k.
     const K: usize;
-    /// Coefficients of z^0 to z^3 of f(z) - z^M.
+    /// The coefficients of z^0 to z^3 of f(z) - z^m.
     const F_TAIL: [u8; 4];
-    /// The exponents e(i, j) of z, `K` rows of `K`; symmetric.
+    /// The symmetric matrix of exponents e(i, j) of z, by rows of `K`.
     const EXPONENTS: &'static [u8];
-    /// Salt, and the randomizer that makes it.
+    /// A salt, and the randomizer R that it is derived from.
     const SALT_BYTES: usize;
-    /// Message digest.
+    /// A message digest D.
     const DIGEST_BYTES: usize;
-    /// Compact secret key: a seed.
+    /// A compact secret key: seed_sk.
     const SECRET_KEY_BYTES: usize;
-    /// Compact public key: a seed and P3.
+    /// A compact public key: seed_pk and P3.
     const PUBLIC_KEY_BYTES: usize;
-    /// Signature.
+    /// A signature.
     const SIGNATURE_BYTES: usize;
 
-    /// Vinegar variables.
+    /// The number of vinegar variables, v.
     const V: usize = Self::N - Self::O;
     /// An m-vector.
     const M_BYTES: usize = Self::M / 2;
@@ -44,19 +48,20 @@ pub trait ParameterSet: sealed::Sealed + Copy + Clone + core::fmt::Debug + Eq + 
     const V_BYTES: usize = Self::V.div_ceil(2);
     /// The packed randomizer r of the linear system.
     const R_BYTES: usize = (Self::K * Self::O).div_ceil(2);
-    /// P1, upper-triangular, V by V.
+    /// P1, upper triangular, V by V.
     const P1_BYTES: usize = Self::V * (Self::V + 1) / 2 * Self::M_BYTES;
     /// P2, V by O.
     const P2_BYTES: usize = Self::V * Self::O * Self::M_BYTES;
-    /// P3, upper-triangular, O by O.
+    /// P3, upper triangular, O by O.
     const P3_BYTES: usize = Self::O * (Self::O + 1) / 2 * Self::M_BYTES;
-    /// P1 and P2 as one key stream.
+    /// P1 and P2, which are one key stream.
     const P_BYTES: usize = Self::P1_BYTES + Self::P2_BYTES;
     /// Whether the round has the linear map Lambda.
     const LINEAR: bool = matches!(Self::ROUND, Round::Three);
-    /// The largest of the exponents.
+    /// The largest exponent.
     const MAX_EXPONENT: usize = {
-        let (mut i, mut largest) = (0, 0);
+        let mut i = 0;
+        let mut largest = 0;
         while i < Self::EXPONENTS.len() {
             if Self::EXPONENTS[i] > largest {
                 largest = Self::EXPONENTS[i];
@@ -72,11 +77,11 @@ pub trait ParameterSet: sealed::Sealed + Copy + Clone + core::fmt::Debug + Eq + 
     type PublicKeyBytes: ByteArray;
     /// A signature as an array.
     type SignatureBytes: ByteArray;
-    /// A message digest, a salt or a randomizer fit here too: the digest is the longest of them.
+    /// A message digest as an array. A salt and a randomizer fit into it, too: neither is longer.
     type DigestBytes: ByteArray;
 }
 
-/// An array of bytes; implemented for every length.
+/// An array of bytes, of any length.
 pub trait ByteArray:
     Copy
     + Eq
@@ -89,7 +94,7 @@ pub trait ByteArray:
     + Sync
     + 'static
 {
-    /// All zero.
+    /// The array of zeros.
     const ZERO: Self;
 }
 
@@ -100,11 +105,76 @@ where
     const ZERO: Self = [0; N];
 }
 
-/// The seed of P1 and P2, the first bytes of a public key and the key of the AES-128 stream.
+/// Bytes of seed_pk, which begins a public key and is the AES-128 key of the stream P1, P2.
 pub const PUBLIC_SEED_BYTES: usize = 16;
 
 mod sealed {
     pub trait Sealed {}
+}
+
+/// Evaluates an expression with a type alias bound to the set of an [`Algorithm`].
+///
+/// ```
+/// # use aioli::{Algorithm, ParameterSet, with_set};
+/// let equations = with_set!(Algorithm::Mayo2, P => P::M);
+/// assert_eq!(equations, 64);
+/// ```
+#[macro_export]
+macro_rules! with_set {
+    ($algorithm:expr, $set:ident => $body:expr) => {
+        $crate::for_the_sets! { ($algorithm, $set, $body) => $crate::match_set }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! match_set {
+    (
+        ($algorithm:expr, $name:ident, $body:expr)
+        $($(#[$doc:meta])* $round:ident {
+            $($variant:ident = $set:ident $module:ident $label:literal $spec:literal $level:literal $oid:literal $set_doc:literal;)*
+        })*
+    ) => {
+        match $algorithm {
+            $($($crate::Algorithm::$variant => {
+                type $name = $crate::$round::$set;
+                $body
+            })*)*
+        }
+    };
+}
+#[cfg(all(feature = "alloc", not(aioli_ct)))]
+pub(crate) use with_set;
+
+impl Algorithm {
+    /// The round that the set belongs to.
+    pub fn round(self) -> Round {
+        with_set!(self, P => P::ROUND)
+    }
+
+    /// Bytes of a compact secret key.
+    pub fn secret_key_bytes(self) -> usize {
+        with_set!(self, P => P::SECRET_KEY_BYTES)
+    }
+
+    /// Bytes of a compact public key.
+    pub fn public_key_bytes(self) -> usize {
+        with_set!(self, P => P::PUBLIC_KEY_BYTES)
+    }
+
+    /// Bytes of a signature.
+    pub fn signature_bytes(self) -> usize {
+        with_set!(self, P => P::SIGNATURE_BYTES)
+    }
+}
+
+/// Parses the names that [`Algorithm::name`] gives.
+impl core::str::FromStr for Algorithm {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        Self::ALL.into_iter().find(|algorithm| algorithm.name() == name).ok_or(Error::UnknownName { what: "set" })
+    }
 }
 
 macro_rules! parameter_set {
@@ -140,7 +210,7 @@ macro_rules! parameter_set {
             type DigestBytes = [u8; $digest];
         }
 
-        // The published sizes follow from the parameters, and the scheme's code may rely on what it relies on.
+        // The published sizes follow from the parameters. The code of the scheme relies on the other conditions.
         const _: () = {
             use super::ParameterSet as P;
             assert!(<$set as P>::PUBLIC_KEY_BYTES == super::PUBLIC_SEED_BYTES + <$set as P>::P3_BYTES);
@@ -148,24 +218,13 @@ macro_rules! parameter_set {
             assert!(<$set as P>::P_BYTES == $p);
             assert!(<$set as P>::EXPONENTS.len() == $k * $k);
             assert!($m % 2 == 0 && $k * $o >= $m && $salt <= $digest);
-            // One fold reduces modulo f(z), see `whip`.
+            // One fold reduces a whipped sum modulo f(z), see scheme/whip.rs.
             assert!(<$set as P>::MAX_EXPONENT + 4 <= $m);
-            assert!($k + $o <= crate::backend::MAX_ROWS);
         };
-
-        impl signature::SignatureEncoding for crate::Signature<$set> {
-            type Repr = [u8; $sig];
-        }
-
-        impl From<crate::Signature<$set>> for [u8; $sig] {
-            fn from(signature: crate::Signature<$set>) -> Self {
-                *signature.as_bytes()
-            }
-        }
     };
 }
 
-/// The parameter sets of round 3 (specification of August 2026): today's MAYO.
+/// The parameter sets of round 3 (specification of August 2026): the current MAYO.
 pub mod round3 {
     parameter_set! {
         /// MAYO_1, NIST level 1: the smallest public key.
@@ -189,7 +248,8 @@ pub mod round3 {
     }
 }
 
-/// The parameter sets of round 2 (specification of February 2025), which most published figures speak of.
+/// The parameter sets of round 2 (specification of February 2025), the version of most published
+/// figures.
 ///
 /// They do not interoperate with round 3.
 pub mod round2 {
@@ -199,8 +259,8 @@ pub mod round2 {
         salt 24, digest 32, secret key 24, public key 1420, signature 454, p 144_495
     }
     parameter_set! {
-        /// Round 2's MAYO_2. **Broken at its claimed level 1**: the wedge attack takes about 2^113 operations. For
-        /// comparison with published figures only.
+        /// Round 2's MAYO_2. **Broken at its claimed level 1**: the wedge attack takes about 2^113
+        /// operations. It is here only for comparison with published figures.
         Mayo2: Mayo2Round2, Two, n 81, m 64, o 17, k 4, f [8, 0, 2, 8], exponents &super::exponents::counting::<4, 16>(),
         salt 24, digest 32, secret key 24, public key 4912, signature 186, p 101_376
     }
@@ -217,10 +277,12 @@ pub mod round2 {
 }
 
 mod exponents {
-    /// Round 2: along the pairs i <= j, i upwards and j downwards, the exponent counts up from 0. `KK` is `K * K`.
+    /// The exponents of round 2 (docs/mayo.md, The whipped map, 2). They count up from 0 along
+    /// i = 0, ..., k-1 and, for each i, along j = k-1 down to i. `KK` is `K * K`.
     pub(super) const fn counting<const K: usize, const KK: usize>() -> [u8; KK] {
         let mut table = [0; KK];
-        let (mut i, mut exponent) = (0, 0);
+        let mut i = 0;
+        let mut exponent = 0;
         while i < K {
             let mut j = K;
             while j > i {
@@ -234,8 +296,8 @@ mod exponents {
         table
     }
 
-    // Round 3: fixed symmetric tables, in which every square submatrix of powers of z has full rank (specification,
-    // section 2.1).
+    // The exponents of round 3 (docs/mayo.md, The whipped map, 3): fixed symmetric tables in which
+    // every square submatrix of powers of z has full rank.
     #[rustfmt::skip]
     pub(super) const MDS_5: &[u8] = &[
         11, 13,  3,  4,  6,

@@ -15,8 +15,9 @@
 //! # Ok(()) }
 //! ```
 //!
-//! The traits' errors say little. [`Identifiers::decode_private_key`] and [`Identifiers::decode_public_key`] take a
-//! file of any of these formats, choose the set by the identifier in it, and say what was wrong ([`FormatError`]):
+//! The errors of these traits say little. [`Identifiers::decode_private_key`] and
+//! [`Identifiers::decode_public_key`] read a file in any of these formats, choose the set by the
+//! identifier in it, and say what was wrong with it ([`FormatError`]):
 //!
 //! ```
 //! use aioli::pkcs8::{EncodePublicKey, Identifiers, LineEnding, ObjectIdentifier};
@@ -31,22 +32,26 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A private key is written as PKCS#8 v1 whose OCTET STRING holds an inner OCTET STRING of seed and public key, the
-//! provider's form. Read are this, an inner OCTET STRING of the seed alone, and `[0] IMPLICIT` seed, which pq-mayo
-//! writes. A public key that comes with the seed, there or in PKCS#8 v2's field, must be the seed's own.
+//! A private key is written in the provider's form: PKCS#8 v1 whose OCTET STRING holds an inner
+//! OCTET STRING of seed and public key. Three forms are read: this one, an inner OCTET STRING of the
+//! seed alone, and `[0] IMPLICIT` seed, which pq-mayo writes. A public key that comes with the seed,
+//! there or in the field of PKCS#8 v2, must be the seed's own.
 //!
-//! Encryption is PBES2 with scrypt (N = 2^14, r = 8, p = 1: the most that OpenSSL's limit of 32 MiB lets it read) and
-//! AES-256 in CBC mode; decryption also knows PBKDF2, AES-128 and GCM. A file says how much time and memory its
-//! decryption takes: `decode_private_key` has limits to that, the traits' methods have not, so keep files from
-//! strangers away from them.
+//! Keys are encrypted by PBES2 with scrypt and AES-256 in CBC mode. The parameters of scrypt are
+//! N = 2^14, r = 8, p = 1, the most that OpenSSL reads under its limit of 32 MiB. Decryption also
+//! knows PBKDF2, AES-128 and GCM.
+//!
+//! A file itself says how much time and memory its decryption takes. `decode_private_key` refuses
+//! excessive costs. The methods of the traits do not, so never give them a stranger's file.
 
 use crate::algorithm::Algorithm;
 use crate::any;
+pub use crate::error::format::FormatError;
 use crate::params::ParameterSet;
 use crate::{Error, SigningKey, VerifyingKey};
 use ::pkcs8::der::asn1::{AnyRef, BitStringRef, OctetStringRef};
 use ::pkcs8::der::pem::PemLabel;
-use ::pkcs8::der::{self, Decode, Encode, Tag, TagNumber, Tagged};
+use ::pkcs8::der::{Decode, Encode, Tag, TagNumber, Tagged};
 use ::pkcs8::pkcs5::pbes2::Kdf;
 use ::pkcs8::pkcs5::{self, EncryptionScheme};
 use ::pkcs8::spki::{self, AlgorithmIdentifierRef};
@@ -60,28 +65,33 @@ pub use ::pkcs8::{
     SecretDocument,
 };
 
+macro_rules! oqs_identifiers {
+    (
+        ()
+        $($(#[$doc:meta])* $round:ident {
+            $($variant:ident = $set:ident $module:ident $label:literal $spec:literal $level:literal $oid:literal $set_doc:literal;)*
+        })*
+    ) => {
+        Self([$($(ObjectIdentifier::new_unwrap($oid)),*),*])
+    };
+}
+
 /// The object identifier of every set.
 ///
-/// MAYO has no standard identifiers yet. Those of the Open Quantum Safe provider are experimental and change with the
-/// algorithm; start from [`OQS`](Self::OQS) and replace them by [`with`](Self::with) to use others.
+/// MAYO has no standard identifiers yet. Those of the Open Quantum Safe provider are experimental
+/// and change with the algorithm. To use others, start from [`OQS`](Self::OQS) and replace them by
+/// [`with`](Self::with).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identifiers([ObjectIdentifier; Algorithm::ALL.len()]);
 
 impl Identifiers {
-    /// The Open Quantum Safe provider's.
-    pub const OQS: Self = Self([
-        ObjectIdentifier::new_unwrap("1.3.9999.8.1.5"),
-        ObjectIdentifier::new_unwrap("1.3.9999.8.2.5"),
-        ObjectIdentifier::new_unwrap("1.3.9999.8.3.5"),
-        ObjectIdentifier::new_unwrap("1.3.9999.8.5.5"),
-        ObjectIdentifier::new_unwrap("1.3.9999.8.1.3"),
-        ObjectIdentifier::new_unwrap("1.3.9999.8.2.3"),
-        ObjectIdentifier::new_unwrap("1.3.9999.8.3.3"),
-        ObjectIdentifier::new_unwrap("1.3.9999.8.5.3"),
-    ]);
+    /// The identifiers of the Open Quantum Safe provider.
+    pub const OQS: Self = crate::for_the_sets! { () => oqs_identifiers };
 
-    /// The same, but with this identifier for `algorithm`. It should differ from those of the other sets: where two
-    /// share one, it reads as the first of them in [`Algorithm::ALL`].
+    /// The same identifiers, but with `identifier` for `algorithm`.
+    ///
+    /// It should differ from those of the other sets: if two sets share an identifier, files with it
+    /// are read as the first of them in [`Algorithm::ALL`].
     #[must_use]
     pub const fn with(mut self, algorithm: Algorithm, identifier: ObjectIdentifier) -> Self {
         self.0[algorithm as usize] = identifier;
@@ -93,7 +103,7 @@ impl Identifiers {
         self.0[algorithm as usize]
     }
 
-    /// The set of an identifier.
+    /// The set that an identifier belongs to.
     ///
     /// # Errors
     ///
@@ -103,19 +113,19 @@ impl Identifiers {
         known.ok_or(FormatError::UnknownIdentifier(identifier).into())
     }
 
-    /// A key of [`any`] together with these identifiers, ready to be written by [`EncodePublicKey`] or
-    /// [`EncodePrivateKey`].
+    /// Puts a key of [`any`] together with these identifiers, so that [`EncodePublicKey`] or
+    /// [`EncodePrivateKey`] can write it.
     pub const fn encode<'a, K>(&'a self, key: &'a K) -> WithIdentifiers<'a, K> {
         WithIdentifiers { identifiers: self, key }
     }
 
     /// Reads a public key from the contents of a file, PEM or DER.
     ///
-    /// To go on with a typed key: `mayo1::VerifyingKey::try_from(key)`.
+    /// A typed key follows from the result: `mayo1::VerifyingKey::try_from(key)`.
     ///
     /// # Errors
     ///
-    /// [`Error::KeyFormat`]; [`Error::Length`] if the raw key is not as long as its set's.
+    /// [`Error::KeyFormat`]; [`Error::Length`] if the raw key does not have the length of its set.
     pub fn decode_public_key(&self, file: &[u8]) -> Result<any::VerifyingKey, Error> {
         let document = match pem(file) {
             Some(pem) => {
@@ -129,15 +139,15 @@ impl Identifiers {
         self.read_public_key(&SubjectPublicKeyInfoRef::from_der(der).map_err(FormatError::Encoding)?)
     }
 
-    /// Reads a private key from the contents of a file, PEM or DER, encrypted or not. The passphrase is not used if
-    /// the file is not encrypted.
+    /// Reads a private key from the contents of a file, PEM or DER, encrypted or not. A file that is
+    /// not encrypted does not use the passphrase.
     ///
-    /// To go on with a typed key: `mayo1::SigningKey::try_from(key)`.
+    /// A typed key follows from the result: `mayo1::SigningKey::try_from(key)`.
     ///
     /// # Errors
     ///
-    /// [`Error::KeyFormat`], [`FormatError::Encrypted`] there if a passphrase is needed; [`Error::Length`] if a seed or
-    /// a public key in the file is not as long as its set's.
+    /// [`Error::KeyFormat`], with [`FormatError::Encrypted`] if a passphrase is needed;
+    /// [`Error::Length`] if a seed or a public key in the file does not have the length of its set.
     pub fn decode_private_key(&self, file: &[u8], passphrase: Option<&[u8]>) -> Result<any::SigningKey, Error> {
         let document = match pem(file) {
             Some(pem) => {
@@ -148,14 +158,14 @@ impl Identifiers {
             None => None,
         };
         let der = document.as_ref().map_or(file, SecretDocument::as_bytes);
-        // EncryptedPrivateKeyInfo, without its demand that the scheme be a known one.
+        // This type has the structure of EncryptedPrivateKeyInfo, but also accepts unknown methods of encryption.
         match SubjectPublicKeyInfo::<AnyRef<'_>, &OctetStringRef>::from_der(der) {
             Ok(encrypted) => {
                 let passphrase = passphrase.ok_or(FormatError::Encrypted)?;
-                let scheme = EncryptionScheme::try_from(encrypted.algorithm)
+                let method = EncryptionScheme::try_from(encrypted.algorithm)
                     .map_err(|_| FormatError::UnsupportedEncryption(encrypted.algorithm.oid))?;
-                let plain = decrypt(&scheme, passphrase, encrypted.subject_public_key.as_bytes())?;
-                // What a wrong passphrase makes may still have valid padding, but not the structure of a key.
+                let plain = decrypt(&method, passphrase, encrypted.subject_public_key.as_bytes())?;
+                // After a wrong passphrase the padding may be valid by chance, but not the structure of a key.
                 let info = PrivateKeyInfoRef::from_der(&plain).map_err(|_| FormatError::Decryption)?;
                 self.read_private_key(&info)
             }
@@ -163,6 +173,7 @@ impl Identifiers {
         }
     }
 
+    /// The set of an algorithm identifier, which must have no parameters.
     fn identified(&self, identifier: &AlgorithmIdentifierRef<'_>) -> Result<Algorithm, Error> {
         let algorithm = self.algorithm(identifier.oid)?;
         match identifier.parameters {
@@ -188,7 +199,7 @@ impl Identifiers {
             _ => return Err(FormatError::PrivateKeyForm.into()),
         };
         let field = info.public_key.map(|field| field.as_bytes().ok_or(FormatError::UnusedBits)).transpose()?;
-        // Nothing but a public key tells pq-mayo's interim MAYO_2 from round 2's.
+        // Only a public key tells pq-mayo's interim MAYO_2 from that of round 2.
         if algorithm == Algorithm::Mayo2Round2 && form.tag() == PQ_MAYO_SEED && field.is_none() {
             return Err(FormatError::InterimSet.into());
         }
@@ -213,8 +224,8 @@ impl Default for Identifiers {
     }
 }
 
-/// A key of [`any`] and the identifiers to write it with; made by [`Identifiers::encode`].
-#[derive(Clone, Copy)]
+/// A key of [`any`] and the identifiers to write it with. [`Identifiers::encode`] makes it.
+#[derive(Clone, Copy, Debug)]
 pub struct WithIdentifiers<'a, K> {
     identifiers: &'a Identifiers,
     key: &'a K,
@@ -231,7 +242,8 @@ impl EncodePublicKey for WithIdentifiers<'_, any::VerifyingKey> {
 
 impl EncodePrivateKey for WithIdentifiers<'_, any::SigningKey> {
     fn to_pkcs8_der(&self) -> ::pkcs8::Result<SecretDocument> {
-        let (seed, public_key) = (self.key.as_bytes(), self.key.verifying_key());
+        let seed = self.key.as_bytes();
+        let public_key = self.key.verifying_key();
         let both = Zeroizing::new([seed, public_key.as_bytes()].concat());
         let inner = Zeroizing::new(OctetStringRef::new(&both)?.to_der()?);
         let oid = self.identifiers.get(self.key.algorithm());
@@ -296,73 +308,7 @@ impl<P: ParameterSet> TryFrom<PrivateKeyInfoRef<'_>> for SigningKey<P> {
     }
 }
 
-/// What is wrong with a key file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FormatError {
-    /// Neither PEM nor DER, or not the structure of such a key.
-    Encoding(der::Error),
-    /// PEM of something else: its label is not the expected one, which is given.
-    Label {
-        /// The label of the expected kind of file.
-        expected: &'static str,
-    },
-    /// The identifier is of no known set.
-    UnknownIdentifier(ObjectIdentifier),
-    /// The algorithm identifier has parameters.
-    Parameters,
-    /// The public key is not a whole number of bytes.
-    UnusedBits,
-    /// The private key has none of the known forms.
-    PrivateKeyForm,
-    /// The public key that is stored with the seed is not the seed's.
-    PublicKeyMismatch,
-    /// A key of the interim MAYO_2 (n = 96, o = 16, k = 4) of pq-mayo 0.6, which that crate writes with the identifier
-    /// of round 2's MAYO_2. It belongs to neither round. A seed in pq-mayo's form without its public key counts as one.
-    InterimSet,
-    /// The private key is encrypted and no passphrase was given.
-    Encrypted,
-    /// The private key is encrypted by a scheme that is not supported, or with a cost in time or memory that is not
-    /// accepted (1 GiB, ten million iterations); the scheme's identifier.
-    UnsupportedEncryption(ObjectIdentifier),
-    /// The private key cannot be decrypted: the passphrase is wrong or the file is damaged.
-    Decryption,
-}
-
-impl core::fmt::Display for FormatError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::Encoding(error) => write!(f, "not a key in PEM or DER: {error}"),
-            Self::Label { expected } => write!(f, "PEM of something else: expected the label {expected}"),
-            Self::UnknownIdentifier(oid) => write!(f, "identifier {oid} is of no known MAYO set"),
-            Self::Parameters => f.write_str("algorithm identifier has parameters; MAYO's has none"),
-            Self::UnusedBits => f.write_str("public key is not a whole number of bytes"),
-            Self::PrivateKeyForm => f.write_str(
-                "private key has no known form (OCTET STRING of seed and public key or of the seed, or [0] seed)",
-            ),
-            Self::PublicKeyMismatch => f.write_str("public key stored with the private key does not belong to it"),
-            Self::InterimSet => f.write_str(
-                "key of pq-mayo's interim MAYO_2 (n = 96, o = 16, k = 4), which is of neither round, under the \
-                 identifier of round 2's MAYO_2",
-            ),
-            Self::Encrypted => f.write_str("private key is encrypted and no passphrase was given"),
-            Self::UnsupportedEncryption(oid) => {
-                write!(f, "private key is encrypted by an unsupported scheme ({oid}) or at excessive cost")
-            }
-            Self::Decryption => f.write_str("private key cannot be decrypted: wrong passphrase or damaged file"),
-        }
-    }
-}
-
-impl core::error::Error for FormatError {}
-
-impl From<FormatError> for Error {
-    fn from(error: FormatError) -> Self {
-        Self::KeyFormat(error)
-    }
-}
-
-/// As much of the error as the type can hold; `Identifiers::decode_*` return all of it.
+/// Keeps as much of the error as the type can hold; `Identifiers::decode_*` return all of it.
 impl From<Error> for ::pkcs8::Error {
     fn from(error: Error) -> Self {
         use ::pkcs8::KeyError;
@@ -380,7 +326,10 @@ impl From<Error> for ::pkcs8::Error {
     }
 }
 
-/// The file as text if it is PEM. DER is never text: the lengths of these keys need a byte that UTF-8 has not there.
+/// The file as text if it is PEM.
+///
+/// DER is not mistaken for PEM: the length of a public key takes a byte that is not valid UTF-8
+/// there, and a seed alone contains the marker only with negligible probability.
 fn pem(file: &[u8]) -> Option<&str> {
     core::str::from_utf8(file).ok().filter(|text| text.contains("-----BEGIN "))
 }
@@ -392,26 +341,28 @@ fn check_label(label: &str, expected: &[&'static str]) -> Result<(), FormatError
     }
 }
 
-fn decrypt(scheme: &EncryptionScheme, passphrase: &[u8], data: &[u8]) -> Result<Zeroizing<Vec<u8>>, FormatError> {
-    let affordable = match scheme.pbes2().map(|parameters| &parameters.kdf) {
+/// Decrypts `data`, unless that would cost more than the limits allow.
+fn decrypt(method: &EncryptionScheme, passphrase: &[u8], data: &[u8]) -> Result<Zeroizing<Vec<u8>>, FormatError> {
+    let affordable = match method.pbes2().map(|parameters| &parameters.kdf) {
         Some(Kdf::Scrypt(kdf)) => {
             let blocks = u64::from(kdf.block_size) * u64::from(kdf.parallelization);
             let bytes = kdf.cost_parameter.checked_mul(128 * blocks);
-            // Also because the crates below would panic at a cost of zero and abort where memory does not suffice.
+            // Without this check a cost of zero would panic in a dependency, and a lack of memory would abort.
             kdf.cost_parameter.is_power_of_two() && bytes.is_some_and(|bytes| bytes <= MAX_SCRYPT_BYTES)
         }
         Some(Kdf::Pbkdf2(kdf)) => (1..=MAX_PBKDF2_ITERATIONS).contains(&kdf.iteration_count),
         _ => false,
     };
     if !affordable {
-        return Err(FormatError::UnsupportedEncryption(scheme.oid()));
+        return Err(FormatError::UnsupportedEncryption(method.oid()));
     }
-    scheme.decrypt(passphrase, data).map(Zeroizing::new).map_err(|error| match error {
+    method.decrypt(passphrase, data).map(Zeroizing::new).map_err(|error| match error {
         pkcs5::Error::DecryptFailed => FormatError::Decryption,
-        _ => FormatError::UnsupportedEncryption(scheme.oid()),
+        _ => FormatError::UnsupportedEncryption(method.oid()),
     })
 }
 
+/// A public key of the set, unless it has the length of one of the interim MAYO_2.
 fn public_key(algorithm: Algorithm, bytes: &[u8]) -> Result<any::VerifyingKey, Error> {
     match (algorithm, bytes.len()) {
         (Algorithm::Mayo2Round2, INTERIM_PUBLIC_KEY_BYTES) => Err(FormatError::InterimSet.into()),
@@ -419,14 +370,15 @@ fn public_key(algorithm: Algorithm, bytes: &[u8]) -> Result<any::VerifyingKey, E
     }
 }
 
-/// Tag of the seed in pq-mayo's form, `[0] IMPLICIT OCTET STRING`.
+/// The tag of the seed in pq-mayo's form, `[0] IMPLICIT OCTET STRING`.
 const PQ_MAYO_SEED: Tag = Tag::ContextSpecific { constructed: false, number: TagNumber(0) };
 
-/// Public key of pq-mayo's interim MAYO_2.
+/// Bytes of a public key of pq-mayo's interim MAYO_2.
 const INTERIM_PUBLIC_KEY_BYTES: usize = 4368;
 
-/// Memory of scrypt, times its parallelization: enough for N = 2^20, r = 8, eight times what is recommended today.
+/// The largest accepted memory of scrypt times its parallelization. It suffices for N = 2^20, r = 8,
+/// eight times the usual recommendation.
 const MAX_SCRYPT_BYTES: u64 = 1 << 30;
 
-/// Iterations of PBKDF2, about 16 times what is recommended today.
+/// The largest accepted number of iterations of PBKDF2, about 16 times the usual recommendation.
 const MAX_PBKDF2_ITERATIONS: u32 = 10_000_000;

@@ -5,13 +5,13 @@ use crate::params::ParameterSet;
 
 /// A signature: k vectors of n field elements, packed, and the salt.
 ///
-/// Every run of bytes of the right length decodes. Where n * k is odd a non-zero last high nibble is malformed, and
-/// does not verify.
+/// Every byte string of the right length decodes. If n k is odd, a signature whose vectors end with
+/// a non-zero high nibble is malformed and does not verify.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signature<P: ParameterSet>(P::SignatureBytes);
 
 impl<P: ParameterSet> Signature<P> {
-    /// From an array of the right length.
+    /// Makes a signature from its encoding.
     pub const fn from_bytes(bytes: P::SignatureBytes) -> Self {
         Self(bytes)
     }
@@ -35,6 +35,26 @@ impl<P: ParameterSet> TryFrom<&[u8]> for Signature<P> {
         array::<P, P::SignatureBytes>("signature", bytes).map(Self)
     }
 }
+
+macro_rules! encodings {
+    (
+        ()
+        $($(#[$doc:meta])* $round:ident {
+            $($variant:ident = $set:ident $module:ident $label:literal $spec:literal $level:literal $oid:literal $set_doc:literal;)*
+        })*
+    ) => {$($(
+        impl signature::SignatureEncoding for Signature<crate::params::$round::$set> {
+            type Repr = <crate::params::$round::$set as ParameterSet>::SignatureBytes;
+        }
+
+        impl From<Signature<crate::params::$round::$set>> for <crate::params::$round::$set as ParameterSet>::SignatureBytes {
+            fn from(signature: Signature<crate::params::$round::$set>) -> Self {
+                signature.0
+            }
+        }
+    )*)*};
+}
+crate::for_the_sets! { () => encodings }
 
 /// The bytes as an array, or an error that names both lengths.
 pub(crate) fn array<P: ParameterSet, A: crate::params::ByteArray>(

@@ -1,53 +1,67 @@
-//! Parts of a matrix of m-vectors that stands in an AES-128-CTR stream, and products with them.
+//! Parts of a matrix of m-vectors in an AES-128-CTR stream: P1 and P2 where they are not in memory.
 
-use crate::backend::Backend;
-use crate::packed::{Coefficients, Operand};
+use crate::packed::Operand;
 use core::ops::Range;
 
-/// Some columns of a matrix in a stream: the matrix is full or upper triangular as in [`Operand`], and its rows stand in the
-/// stream one after another.
+/// Some columns of the first rows of a matrix in a stream.
+///
+/// The matrix is full or upper triangular, and its rows follow each other in the stream as they do
+/// in the memory of an [`Operand`]. Columns are counted in bytes of row 0.
 #[derive(Clone, Debug)]
 pub struct StreamPart {
+    /// The byte of the stream at which the matrix begins.
     start: usize,
+    /// Bytes of row 0 of the matrix.
     row_bytes: usize,
+    /// Bytes by which each row begins further to the right than the row above it.
     step: usize,
+    /// Rows of the part.
     count: usize,
+    /// The bytes of row 0 above the columns of the part.
     columns: Range<usize>,
 }
 
 impl StreamPart {
-    /// Of the matrix that begins at byte `start` of the stream with a row of `row_bytes` bytes, each following row
-    /// beginning (and being shorter by) `step` bytes: the first `count` rows, and of them the bytes below the bytes
-    /// `columns` of row 0.
+    /// The first `count` rows of a matrix, and in them the bytes below the bytes `columns` of row 0.
+    ///
+    /// The matrix begins at byte `start` of the stream with a row of `row_bytes` bytes. Each
+    /// following row begins `step` bytes further to the right than the row above it, and is shorter
+    /// by as much. In a full matrix `step` is 0.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `columns` ends behind row 0, if `count` is zero, or if a row begins behind
+    /// `columns`.
     pub fn new(start: usize, row_bytes: usize, step: usize, count: usize, columns: Range<usize>) -> Self {
         assert!(columns.end <= row_bytes && count > 0 && (count - 1) * step < columns.end, "a part of a matrix");
         Self { start, row_bytes, step, count, columns }
     }
 
-    /// How many rows.
+    /// The number of rows.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Bytes from the first to the last column.
+    /// The number of columns, in bytes.
     pub fn width(&self) -> usize {
         self.columns.len()
     }
 
-    /// Where row `i` begins within the part: at 0, or further to the right in a triangle.
+    /// The column of the part at which row `i` begins: 0, or further to the right in a triangle.
     pub fn column(&self, i: usize) -> usize {
         (i * self.step).saturating_sub(self.columns.start)
     }
 
-    /// Where in the stream is what the part has of row `i`.
+    /// The bytes of the stream that are row `i` of the part.
     pub fn bytes(&self, i: usize) -> Range<usize> {
+        // The i rows before this one lack 0 + 1 + ... + (i - 1) steps.
         let row = self.start + i * self.row_bytes - self.step * (i * i.saturating_sub(1) / 2);
         let begin = row + self.columns.start + self.column(i) - i * self.step;
         begin..row + self.columns.end - i * self.step
     }
 
-    /// Of the same matrix the columns from byte `from` of this part on, at most `width` bytes; and no rows of a triangle
-    /// that begin behind them.
+    /// The part of the same matrix with the columns from byte `from` of this part on, at most
+    /// `width` bytes. It leaves out the rows of a triangle that begin behind these columns.
     pub fn columns_in(&self, from: usize, width: usize) -> Self {
         let begin = self.columns.start + from;
         let columns = begin..(begin + width).min(self.columns.end);
@@ -55,41 +69,17 @@ impl StreamPart {
         Self { count: reaching, columns, ..*self }
     }
 
-    /// How many rows stand in the stream without a gap: all of them, or one.
+    /// The number of rows that follow each other in the stream without a gap: all rows if the part
+    /// has every column, otherwise one.
     pub(crate) fn run(&self) -> usize {
         if self.columns == (0..self.row_bytes) { self.count } else { 1 }
     }
 
-    /// The rows from `first` up to `end`, which stand without a gap, in `bytes`.
+    /// The rows `first..end` as the right operand of a product. `bytes` holds them without a gap.
     pub(crate) fn rows<'s>(&self, first: usize, end: usize, bytes: &'s [u8]) -> Operand<'s> {
         Operand::upper(bytes, end - first, self.bytes(first).len(), self.step)
     }
 }
 
-/// The portable form of [`Backend::left_product_of_stream`]: as many rows at a time as the window holds, or one.
-pub(crate) fn left_product<B: Backend>(
-    b: B,
-    x: Coefficients<'_>,
-    key: &[u8; 16],
-    part: &StreamPart,
-    window: &mut [u8],
-    out: &mut [u8],
-    stride: usize,
-) {
-    let mut first = 0;
-    while first < part.count() {
-        let begin = part.bytes(first).start;
-        let start = begin - begin % BLOCK;
-        let run = first + 1..=part.count().min(first + part.run());
-        let end = run.take_while(|&end| part.bytes(end - 1).end - start <= window.len()).last();
-        let end = end.expect("a window for one row");
-        let filled = &mut window[..part.bytes(end - 1).end - start];
-        b.aes128_ctr(key, &[0; 16], (start / BLOCK) as u32, filled);
-        let rows = part.rows(first, end, &filled[begin - start..]).public();
-        b.left_product(x.columns_in(first..end), rows, &mut out[part.column(first)..], stride);
-        first = end;
-    }
-}
-
-/// An AES block.
+/// Bytes of an AES block.
 pub(crate) const BLOCK: usize = 16;

@@ -2,7 +2,7 @@
 
 use shake::digest::{ExtendableOutput, Update, XofReader};
 
-/// SHAKE256 of the parts one after another, into all of `out`.
+/// Fills `out` with SHAKE256 of the parts, one after another.
 pub(crate) fn shake256(parts: &[&[u8]], out: &mut [u8]) {
     let mut hasher = shake::Shake256::default();
     for part in parts {

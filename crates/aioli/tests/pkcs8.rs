@@ -1,4 +1,4 @@
-//! Key files: layouts built here byte by byte, round trips, every kind of damage, and pq-mayo's files.
+//! Key files: layouts built byte by byte, round trips, every kind of damage, and pq-mayo's files.
 #![cfg(feature = "pkcs8")]
 
 use aioli::pkcs8::pkcs8::{self as crate_pkcs8, PrivateKeyInfoRef, pkcs5::pbes2, pkcs5::scrypt};
@@ -24,7 +24,7 @@ fn arcs(algorithm: Algorithm) -> [u8; 2] {
     }
 }
 
-/// Tag, length, value.
+/// DER: tag, length, value.
 fn tlv(tag: u8, value: &[u8]) -> Vec<u8> {
     let mut out = vec![tag];
     match value.len() {
@@ -37,7 +37,7 @@ fn tlv(tag: u8, value: &[u8]) -> Vec<u8> {
 }
 
 fn identifier(algorithm: Algorithm) -> Vec<u8> {
-    // 1.3 is one byte, 9999 = 78 * 128 + 15.
+    // DER encodes 1.3 in one byte, and 9999 = 78 * 128 + 15 in two.
     [&[0x06, 0x06, 0x2b, 0xce, 0x0f, 0x08][..], &arcs(algorithm)].concat()
 }
 
@@ -45,7 +45,7 @@ fn public_der(algorithm: Algorithm, key: &[u8]) -> Vec<u8> {
     tlv(0x30, &[tlv(0x30, &identifier(algorithm)), tlv(0x03, &[&[0], key].concat())].concat())
 }
 
-/// PKCS#8 around the contents of its OCTET STRING; with a public key it is version 2.
+/// PKCS#8 with the given contents of its OCTET STRING; version 2 if there is a public key.
 fn private_der(algorithm: Algorithm, contents: &[u8], public_key: Option<&[u8]>) -> Vec<u8> {
     let version = [0x02, 0x01, u8::from(public_key.is_some())];
     let field = public_key.map_or(vec![], |key| tlv(0x81, &[&[0], key].concat()));
@@ -70,7 +70,8 @@ fn every_form_of_every_set_reads_and_the_provider_s_is_written() {
     for algorithm in Algorithm::ALL {
         let key = key(algorithm);
         let public_key = key.verifying_key();
-        let (seed, pk) = (key.as_bytes(), public_key.as_bytes());
+        let seed = key.as_bytes();
+        let pk = public_key.as_bytes();
 
         let file = public_der(algorithm, pk);
         assert_eq!(public_key.to_public_key_der().unwrap().as_bytes(), file, "{algorithm}");
@@ -114,12 +115,14 @@ fn pem_of_every_set_reads_back() {
 #[test]
 fn typed_keys_take_their_own_set_only() {
     let seed = [7; 32];
-    let (new, old) = (mayo3::SigningKey::from_seed(seed), round2::mayo3::SigningKey::from_seed(seed));
-    let (new_file, old_file) = (new.to_pkcs8_der().unwrap(), old.to_pkcs8_der().unwrap());
+    let new = mayo3::SigningKey::from_seed(seed);
+    let old = round2::mayo3::SigningKey::from_seed(seed);
+    let new_file = new.to_pkcs8_der().unwrap();
+    let old_file = old.to_pkcs8_der().unwrap();
     assert_eq!(mayo3::SigningKey::from_pkcs8_der(new_file.as_bytes()).unwrap().as_seed(), &seed);
     assert_eq!(round2::mayo3::SigningKey::from_pkcs8_der(old_file.as_bytes()).unwrap().as_seed(), &seed);
 
-    // The same sizes, another round: the traits' errors name the identifier that was met, ours both sets.
+    // The other round has the same sizes. The traits' errors name the identifier found, ours both sets.
     let oid = OQS.get(Algorithm::Mayo3Round2);
     let unknown = crate_pkcs8::spki::Error::OidUnknown { oid };
     let error = mayo3::SigningKey::from_pkcs8_der(old_file.as_bytes()).err().unwrap();
@@ -133,7 +136,7 @@ fn typed_keys_take_their_own_set_only() {
     assert_eq!(mayo3::VerifyingKey::try_from(read), Err(mismatch));
     assert!(mayo1::SigningKey::from_pkcs8_der(new_file.as_bytes()).is_err());
 
-    // These sets' keys are the same bytes in both rounds, so nothing else would have told.
+    // These sets have the same key bytes in both rounds, so only the identifier tells the rounds apart.
     assert_eq!(new.verifying_key().as_ref(), old.verifying_key().as_ref());
 }
 
@@ -161,7 +164,8 @@ fn errors_say_what_is_wrong() {
     let algorithm = Algorithm::Mayo1;
     let key = key(algorithm);
     let public_key = key.verifying_key();
-    let (seed, pk) = (key.as_bytes(), public_key.as_bytes());
+    let seed = key.as_bytes();
+    let pk = public_key.as_bytes();
     let format = Error::KeyFormat;
     let public_error = |file: &[u8]| OQS.decode_public_key(file).unwrap_err();
 
@@ -198,15 +202,15 @@ fn errors_say_what_is_wrong() {
     let unknown = FormatError::UnknownIdentifier(ObjectIdentifier::new_unwrap("1.3.9999.8.1.4"));
     assert_eq!(public_error(&file), format(unknown));
 
-    // Unused bits. The last bits are zero, as DER wants them.
+    // Unused bits: DER demands that they are zero.
     let mut bits = [&[4], pk].concat();
     *bits.last_mut().unwrap() &= 0xf0;
     let file = tlv(0x30, &[tlv(0x30, &identifier(algorithm)), tlv(0x03, &bits)].concat());
     assert_eq!(public_error(&file), format(FormatError::UnusedBits));
 
     // Other files.
-    let (public_pem, private_pem) =
-        (public_key.to_public_key_pem(LineEnding::LF).unwrap(), key.to_pkcs8_pem(LineEnding::LF).unwrap());
+    let public_pem = public_key.to_public_key_pem(LineEnding::LF).unwrap();
+    let private_pem = key.to_pkcs8_pem(LineEnding::LF).unwrap();
     assert_eq!(private_error(public_pem.as_bytes()), format(FormatError::Label { expected: "PRIVATE KEY" }));
     assert_eq!(public_error(private_pem.as_bytes()), format(FormatError::Label { expected: "PUBLIC KEY" }));
     for file in [&b""[..], b"\x30", b"hello", b"-----BEGIN PRIVATE KEY-----", &public_der(algorithm, pk)] {
@@ -219,7 +223,8 @@ fn errors_say_what_is_wrong() {
 
 #[test]
 fn damage_never_panics_and_never_gives_a_key_with_another_public_key() {
-    // The smallest public key; every byte, by its lowest bit, its highest, and all.
+    // The set with the smallest public key. Every byte is damaged in its lowest bit, its highest,
+    // and all.
     let key = key(Algorithm::Mayo1Round2);
     let public_key = key.verifying_key();
     let private = key.to_pkcs8_der().unwrap();
@@ -241,7 +246,7 @@ fn damage_never_panics_and_never_gives_a_key_with_another_public_key() {
         for at in 0..public.as_bytes().len() {
             let mut file = public.as_bytes().to_vec();
             file[at] ^= change;
-            // A public key has no redundancy: damage in its bytes gives just that other key.
+            // A public key has no redundancy: damage in its bytes gives another key.
             match OQS.decode_public_key(&file) {
                 Ok(read) => {
                     assert!(at >= payload, "byte {at} ^ {change:#x}");
@@ -289,7 +294,7 @@ fn encrypted_keys_need_their_passphrase() {
     assert_eq!(any::SigningKey::from_pkcs8_encrypted_pem(&pem, "correct horse").unwrap().as_bytes(), key.as_bytes());
     assert!(mayo1::SigningKey::from_pkcs8_encrypted_pem(&pem, "wrong").is_err());
 
-    // What was written is scrypt and AES-256-CBC.
+    // The file was written with scrypt and AES-256-CBC.
     let der = key.to_pkcs8_encrypted_der("x").unwrap();
     let info = crate_pkcs8::EncryptedPrivateKeyInfoRef::try_from(der.as_bytes()).unwrap();
     let parameters = info.encryption_algorithm.pbes2().unwrap();
@@ -299,7 +304,7 @@ fn encrypted_keys_need_their_passphrase() {
     assert_eq!(OQS.decode_private_key(der.as_bytes(), Some(b"x")).unwrap().as_bytes(), key.as_bytes());
 }
 
-/// Encrypted by "x", with parameters so cheap that they can be tried often.
+/// A file encrypted under the passphrase "x", with parameters cheap enough for thousands of trials.
 fn cheaply_encrypted(key: &any::SigningKey) -> Vec<u8> {
     let cheap = scrypt::Params::new(1, 1, 1).unwrap();
     let parameters = pbes2::Parameters::generate_scrypt_aes256cbc(cheap, b"salt and pepper!", [3; 16]).unwrap();
@@ -329,7 +334,7 @@ fn damaged_or_costly_encryption_is_refused() {
         for change in 1..=255 {
             let mut file = file.clone();
             file[at] ^= change;
-            // scrypt's optional key length and such may be read leniently, but never to another key.
+            // Lenient reading (scrypt's optional key length) is allowed, but must never give another key.
             if let Ok(read) = OQS.decode_private_key(&file, Some(b"x")) {
                 assert_eq!(read.as_bytes(), key.as_bytes(), "byte {at} ^ {change:#x}");
             }
@@ -362,8 +367,8 @@ fn damaged_or_costly_encryption_is_refused() {
     }
 }
 
-/// pq-mayo writes `[0]` seed and reads nothing else, so its private keys are read here, but not ours there; public
-/// keys go both ways.
+/// pq-mayo writes `[0]` seed and reads nothing else. So its private keys are read here, but ours are
+/// not read there. Public keys go both ways.
 #[test]
 fn pq_mayo_s_files_of_round_2_are_read() {
     macro_rules! check {

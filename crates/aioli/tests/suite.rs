@@ -1,5 +1,5 @@
-//! The tests of the public interface, in one binary: each of them would compile the scheme for all sets and backends
-//! again.
+//! The tests of the public interface, in one binary: as binaries of their own, each would compile
+//! the scheme for all sets and backends again.
 
 #[path = "suite/api.rs"]
 mod api;

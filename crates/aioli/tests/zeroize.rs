@@ -1,11 +1,10 @@
-//! Secrets are gone from memory that is given back.
+//! Freed memory holds no secrets.
 //!
-//! The allocator of this binary looks through every block that is freed for secrets: the seed, O in its two forms, an
-//! m-vector of Q, the first vinegar vector in its two forms. What stays on the stack it cannot see, nor Q in columns, as
-//! the portable backend has it when it makes keys of MAYO_1.
+//! The allocator of this binary searches every freed block for secrets: the seed, O in its two
+//! forms, an m-vector of Q, and the first vinegar vector in its two forms. It cannot see the stack.
 #![allow(unsafe_code, reason = "a global allocator can be written in no other way")]
 
-use aioli::backend::{Backend, BackendKind, Portable};
+use aioli::backend::{Backend, DetectedBackend, Portable};
 use aioli::packed::{Coefficients, Operand};
 use aioli::{Algorithm, MessageDigest, ParameterSet, SigningKey, any, hazmat, with_set};
 use shake::Shake256;
@@ -16,9 +15,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 const SECRETS: [&str; 6] = ["seed", "packed O", "O", "Q", "packed v", "v"];
 
-/// The first bytes of each of the [`SECRETS`]; zeros stand for none. In place, as writing them must not allocate.
+/// The first bytes of each of the [`SECRETS`]; zero while none is sought. A static array, because
+/// writing it must not allocate.
 static PATTERNS: RwLock<[u128; SECRETS.len()]> = RwLock::new([0; SECRETS.len()]);
-/// One bit for each of the [`SECRETS`] that was seen in a freed block.
+/// One bit for each of the [`SECRETS`], set if it was seen in a freed block.
 static SEEN: AtomicU32 = AtomicU32::new(0);
 
 struct Scanner;
@@ -26,18 +26,21 @@ struct Scanner;
 #[global_allocator]
 static SCANNER: Scanner = Scanner;
 
-// SAFETY: all blocks come from the system's allocator and go back to it, with their own layout. Growing and shrinking
-// are the trait's own, by a new block, a copy and `dealloc`, so that the old block is looked through too.
+// SAFETY: all blocks come from the system's allocator and go back to it with their own layout.
+// `realloc` is the trait's default (a new block, a copy, `dealloc`), so the old block is searched
+// too.
 unsafe impl GlobalAlloc for Scanner {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promises are those that are asked for. Zeroed, so that every byte can be read later.
+        // SAFETY: the caller promises what `System` requires. The block is zeroed, so that `dealloc`
+        // may read every byte of it.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: the block is `layout.size()` bytes long, initialized since `alloc`, and nobody else's from here on.
+        // SAFETY: the block is `layout.size()` bytes long, initialized by `alloc`, and from here on
+        // nobody else uses it.
         look_through(unsafe { std::slice::from_raw_parts(block, layout.size()) });
-        // SAFETY: the block is one of the system's, of this layout.
+        // SAFETY: the block came from `System` with this layout.
         unsafe { System.dealloc(block, layout) }
     }
 }
@@ -83,16 +86,16 @@ fn shake256(parts: &[&[u8]], length: usize) -> Vec<u8> {
     bytes
 }
 
-/// What a key and its deterministic signature of `message` must leave no trace of.
+/// The secrets of a key and of its deterministic signature of `message`.
 fn secrets_of<P: ParameterSet>(seed: &[u8], message: &[u8]) -> [u128; SECRETS.len()] {
     let packed = shake256(&[seed], 16 + P::O_BYTES);
     let (seed_pk, packed_oil) = packed.split_first_chunk().unwrap();
     let oil = unpacked(packed_oil);
 
-    // Q = P2 + P1^T O: the first m-vector of the last row, which needs one entry of each row of P1.
-    let b = Portable::detect();
+    // The first m-vector of the last row of Q = P2 + (O^T P1)' needs one entry of each row of P1.
+    let b = Portable::new();
     let mut p = vec![0; P::P_BYTES];
-    hazmat::expand_p(b, seed_pk, &mut p);
+    b.aes128_ctr(seed_pk, &[0; 16], 0, &mut p);
     let (p1, p2) = p.split_at(P::P1_BYTES);
     let row_bytes = P::V * P::M_BYTES;
     let mut oil_p1 = vec![0; row_bytes];
@@ -107,25 +110,25 @@ fn secrets_of<P: ParameterSet>(seed: &[u8], message: &[u8]) -> [u128; SECRETS.le
     [seed, packed_oil, &oil, &q, &vinegar, &unpacked(&vinegar)].map(pattern)
 }
 
-fn nothing_secret_is_given_back<P: ParameterSet>(kind: BackendKind) {
+fn nothing_secret_is_given_back<P: ParameterSet>(backend: DetectedBackend) {
     let seed = shake256(&[P::ALGORITHM.name().as_bytes()], P::SECRET_KEY_BYTES);
     let seed = P::SecretKeyBytes::try_from(&seed[..]).ok().expect("the right length");
     let message = b"a message";
     let patterns = secrets_of::<P>(seed.as_ref(), message);
 
     let operations = |leak: fn(&SigningKey<P>)| {
-        // In a thread of its own, whose scratch memory is freed when it ends.
+        // Runs in a thread of its own, whose scratch memory is freed when the thread ends.
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let digest = MessageDigest::of(message);
                 let randomizer = vec![0; P::SALT_BYTES];
                 let key = Box::new(SigningKey::<P>::from_seed(seed));
-                let public_key = hazmat::verifying_key(kind, &key);
-                let signature = hazmat::sign(kind, &key, &digest, &randomizer).unwrap();
-                let expanded = hazmat::expand_signing_key(kind, &key);
+                let public_key = hazmat::verifying_key(backend, &key);
+                let signature = hazmat::sign(backend, &key, &digest, &randomizer).unwrap();
+                let expanded = hazmat::expand_signing_key(backend, &key);
                 let copy = expanded.clone();
-                assert_eq!(hazmat::sign_expanded(kind, &copy, &digest, &randomizer), Ok(signature));
-                hazmat::verify(kind, &public_key, &digest, &signature).unwrap();
+                assert_eq!(hazmat::sign_expanded(backend, &copy, &digest, &randomizer), Ok(signature));
+                hazmat::verify(backend, &public_key, &digest, &signature).unwrap();
 
                 let erased = any::SigningKey::from_bytes(P::ALGORITHM, key.as_seed().as_ref()).unwrap();
                 assert_eq!(erased.sign_deterministic(message).unwrap().as_bytes(), signature.as_ref());
@@ -134,10 +137,10 @@ fn nothing_secret_is_given_back<P: ParameterSet>(kind: BackendKind) {
             });
         });
     };
-    let context = format!("{} on {kind}", P::ALGORITHM);
+    let context = format!("{} on {backend}", P::ALGORITHM);
     assert_eq!(seen_during(patterns, || operations(|_| ())), [""; 0], "{context}");
 
-    // The same with leaks planted: they are seen.
+    // Planted leaks are seen.
     let seen = seen_during(patterns, || operations(|key| drop(key.as_ref().to_vec())));
     assert_eq!(seen, ["seed"], "{context}: a planted copy of the seed");
     for (i, pattern) in patterns.into_iter().enumerate() {
@@ -146,12 +149,12 @@ fn nothing_secret_is_given_back<P: ParameterSet>(kind: BackendKind) {
     }
 }
 
-/// The only test here: another one would free blocks of its own meanwhile.
+/// The only test of this binary: a second one would free blocks of its own at the same time.
 #[test]
 fn nothing_secret_is_given_back_to_the_allocator() {
-    for kind in BackendKind::available() {
+    for backend in DetectedBackend::all() {
         for algorithm in Algorithm::ALL {
-            with_set!(algorithm, P => nothing_secret_is_given_back::<P>(kind));
+            with_set!(algorithm, P => nothing_secret_is_given_back::<P>(backend));
         }
     }
 }

@@ -1,20 +1,22 @@
-/* Counts what a program executes between two marks, for QEMU 7.2 and later.
+/* A plugin for QEMU 7.2 and later that counts the instructions a program executes between two
+ * marks.
  *
- * The marks are hints that do nothing: `dbg #1` begins an operation and `dbg #2` ends it. At each end the plugin writes
- * to its output file
+ * The marks are hints without effect: `dbg #1` begins an operation and `dbg #2` ends it. At each
+ * end the plugin writes to its output file
  *
- *     operation TAKEN TRACE                                taken branches in all; see below
- *     ADDRESS SIZE ENCODING EXECUTIONS LOADS STORES        one line for each instruction that was executed
+ *     operation TAKEN TRACE                                TAKEN counts all taken branches
+ *     ADDRESS SIZE ENCODING EXECUTIONS LOADS STORES        a line for each instruction that was executed
  *
- * where loads and stores are words (or bytes) accessed, so that an `ldm` of four registers has four for each execution,
- * and ENCODING is the instruction's halfwords in hexadecimal, the first one first. Whoever reads the file attributes
- * them to functions and classes.
+ * LOADS and STORES count words (or bytes): an `ldm` of four registers counts four for each
+ * execution. ENCODING is the halfwords of the instruction in hexadecimal, in their order. The
+ * reader of the file attributes the instructions to functions and classes.
  *
- * TRACE is a hash, in hexadecimal, of all taken branches (from where and to where) and all accesses to memory (by which
- * instruction, at which address, load or store) in their order: the same for two runs unless one has gone another way or
- * touched something else. What a conditional instruction without memory does is not in it.
+ * TRACE is a hash, in hexadecimal, of all taken branches and all accesses to memory, in their order. A
+ * branch counts with its source and target, an access with its instruction, its address, and whether
+ * it loads or stores. Two runs have the same hash unless one of them branches differently or touches
+ * other addresses. The effect of a conditional instruction without access is not part of it.
  *
- * Arguments: out=FILE. Code lies below 4 MiB.
+ * Arguments: out=FILE. Code must lie below 4 MiB.
  */
 #include <inttypes.h>
 #include <stddef.h>
@@ -23,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* QEMU's interface for plugins, as far as it is used here. */
+/* The part of QEMU's plugin interface that this plugin uses. */
 #define EXPORT __attribute__((visibility("default")))
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
@@ -56,18 +58,20 @@ struct instruction {
     uint16_t size;
 };
 
-/* By address; code does not change while it runs. */
+/* All instructions, by address. Code does not change while it runs. */
 static struct instruction instructions[INSTRUCTIONS];
 static FILE *out;
 static uint64_t taken, trace;
-/* Where the block that ran last ends. */
+/* The end of the block that ran last, where execution continues unless a branch is taken. */
 static uint64_t expected;
 
+/* Adds a value to the trace. */
 static void hash(uint64_t value) {
     trace = (trace ^ value) * UINT64_C(0x9e3779b97f4a7c15);
     trace ^= trace >> 32;
 }
 
+/* Begins an operation, at its mark. */
 static void begin(unsigned cpu, void *data) {
     (void)cpu, (void)data;
     for (size_t i = 0; i < INSTRUCTIONS; i++)
@@ -75,6 +79,7 @@ static void begin(unsigned cpu, void *data) {
     taken = trace = 0;
 }
 
+/* Ends an operation, at its mark, and writes its counts. */
 static void end(unsigned cpu, void *data) {
     (void)cpu, (void)data;
     fprintf(out, "operation %" PRIu64 " %016" PRIx64 "\n", taken, trace);
@@ -87,7 +92,7 @@ static void end(unsigned cpu, void *data) {
     fflush(out);
 }
 
-/* QEMU 7.2 mixes up reads and writes where a callback asks for one of them. */
+/* Counts an access, of either kind: QEMU 7.2 confuses reads and writes if a callback asks for one kind alone. */
 static void access(unsigned cpu, uint32_t info, uint64_t address, void *data) {
     (void)cpu;
     struct instruction *in = data;
@@ -99,11 +104,12 @@ static void access(unsigned cpu, uint32_t info, uint64_t address, void *data) {
         in->loads++;
 }
 
-/* A block of code that runs from its first to its last instruction. */
+/* A block of code, which always runs from its first to its last instruction. */
 struct block {
     uint64_t begin, end;
 };
 
+/* Follows execution into a block. */
 static void enter(unsigned cpu, void *data) {
     (void)cpu;
     const struct block *block = data;
@@ -115,6 +121,7 @@ static void enter(unsigned cpu, void *data) {
     expected = block->end;
 }
 
+/* Watches the instructions of a block that QEMU has translated. */
 static void translated(plugin_id id, struct qemu_plugin_tb *tb) {
     (void)id;
     size_t count = qemu_plugin_tb_n_insns(tb);
@@ -124,7 +131,7 @@ static void translated(plugin_id id, struct qemu_plugin_tb *tb) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         uint64_t address = qemu_plugin_insn_vaddr(insn);
         if (address >= CODE_BYTES) {
-            fprintf(stderr, "counter: code at %" PRIx64 ", beyond what is counted\n", address);
+            fprintf(stderr, "counter: code at %" PRIx64 ", not below 4 MiB\n", address);
             exit(1);
         }
         struct instruction *in = &instructions[address / 2];
@@ -149,7 +156,7 @@ EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc, char **
         if (!strncmp(argv[i], "out=", 4))
             out = fopen(argv[i] + 4, "w");
     if (!out) {
-        fprintf(stderr, "counter: out=FILE, a file that can be written\n");
+        fprintf(stderr, "counter: needs out=FILE, a file that can be written\n");
         return 1;
     }
     qemu_plugin_register_vcpu_tb_trans_cb(id, translated);

@@ -1,12 +1,21 @@
-@ Calls a function with known values in the registers that it must preserve, and says which it did not.
+@ Calls a function with known values in the registers that it must preserve, and reports those that
+@ it did not.
 @
-@ uint32_t aioli_check_abi(const void *function, const uint32_t arguments[8], const uint32_t values[24]);
+@     uint32_t aioli_check_abi(const void *function, const uint32_t arguments[8],
+@                              const uint32_t values[24]);
 @
-@ Returns a bit for each violation: bits 0 to 7 for r4 to r11, bits 8 to 23 for s16 to s31, bit 24 for a stack pointer that
-@ is not what it was before the call, bit 25 for one that is not a multiple of 8.
+@ The first four arguments go to r0 to r3, the others to the stack. The values go to r4 to r11 and
+@ s16 to s31.
 @
-@ The stack pointer must be such a multiple wherever a function calls another, too. No kernel does: each is a leaf, which
-@ `cargo xtask firmware` checks in the image, and so may push as many words as it likes.
+@ Returns a bit for each violation:
+@ - bits 0 to 7 for r4 to r11;
+@ - bits 8 to 23 for s16 to s31;
+@ - bit 24 for a stack pointer that differs from before the call;
+@ - bit 25 for a stack pointer that is not a multiple of 8.
+@
+@ A function that calls another must align the stack pointer to 8 there, too, which this stub cannot
+@ see. No kernel calls another function, as `cargo xtask firmware` checks in the image, so a kernel
+@ may push any number of words.
 
     .syntax unified
     .thumb
@@ -91,7 +100,7 @@ aioli_check_abi:
     .ltorg
     .size   aioli_check_abi, . - aioli_check_abi
 
-@ Planted violations, one of each kind.
+@ Planted violations, one of each kind, which the caller must find.
     .section .text.aioli_planted, "ax", %progbits
     .global aioli_planted_core
     .type   aioli_planted_core, %function

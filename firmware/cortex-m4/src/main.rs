@@ -1,7 +1,9 @@
-//! MAYO on a Cortex-M4: key generation, signing and verifying from the compact keys, against NIST's known answers.
+//! MAYO on a Cortex-M4: makes keys, signs and verifies from the compact keys, and compares with
+//! NIST's known answers.
 //!
-//! For each parameter set and operation one line on the debugger's console: what the clock counted, the stack's depth,
-//! and the memory in all, by its parts. `cargo xtask firmware` builds this, runs it under QEMU and makes a table of it.
+//! Prints a line for each parameter set and operation on the debugger's console: the count of the
+//! clock, the depth of the stack, and the memory by its parts. `cargo xtask firmware` builds this
+//! program, runs it under QEMU and makes a table of the lines.
 #![no_std]
 #![no_main]
 
@@ -73,7 +75,7 @@ fn main() -> ! {
         for profile in &PROFILES {
             with_set!(known.algorithm, P => match Armv7em::detect() {
                 Some(b) if !portable => measure::<P, _>(b, known, profile, &mut clock, memory),
-                _ => measure::<P, _>(Portable::detect(), known, profile, &mut clock, memory),
+                _ => measure::<P, _>(Portable::new(), known, profile, &mut clock, memory),
             });
         }
         ran += 1;
@@ -82,16 +84,16 @@ fn main() -> ! {
     stop(EXIT_SUCCESS)
 }
 
-/// How much memory the operations are given.
+/// The memory that the operations get.
 struct Profile {
     name: &'static str,
-    /// Bytes of the window that P is expanded into.
+    /// Bytes of the window for the expanded part of P.
     window: usize,
-    /// Columns of P that are taken at a time.
+    /// Columns of P that are processed at a time.
     columns: usize,
 }
 
-/// The three operations of a set.
+/// Measures the three operations of a set.
 fn measure<P: ParameterSet, B: Backend>(b: B, known: &Known, profile: &Profile, clock: &mut Clock, memory: &mut [u8]) {
     let (Ok(secret_key), Ok(signature)) =
         (P::SecretKeyBytes::try_from(known.secret_key), Signature::<P>::try_from(known.signature))
@@ -133,14 +135,15 @@ fn measure<P: ParameterSet, B: Backend>(b: B, known: &Known, profile: &Profile, 
     let (time, stack) = stack::depth(|| {
         clock.time(|| valid = in_place::verify::<P, _>(b, &public_key, &digest, &signature, window, memory).is_ok())
     });
-    // What must not verify: another message.
+    // The signature must not verify for another message.
     let other = MessageDigest::<P>::of(b"another message");
     let refused = in_place::verify::<P, _>(b, &public_key, &other, &signature, window, memory).is_err();
     let keys = P::PUBLIC_KEY_BYTES + inputs;
     report::<P, B>("verify", profile, time, stack, [window_bytes, verify_memory, keys], valid && refused);
 }
 
-/// One line. `parts` are window, working memory, keys with digest and signature.
+/// Prints the line of an operation. `parts` are bytes of the window, of the working memory, and of
+/// the keys with digest and signature.
 fn report<P: ParameterSet, B: Backend>(
     operation: &str,
     profile: &Profile,
@@ -167,9 +170,13 @@ fn report<P: ParameterSet, B: Backend>(
     );
 }
 
-/// The arguments that the debugger was given, after the program's name: names of sets (all of them if there are none),
-/// `portable` for that backend, `check` for the checks of the other, `trace` for its operations with several secrets,
-/// `kernels` for its products alone.
+/// The words after the program's name on the debugger's command line.
+///
+/// - names of sets: measures these; all sets if there is none
+/// - `portable`: measures the portable backend instead of `armv7em`
+/// - `check`: checks `armv7em` instead
+/// - `trace`: runs operations of `armv7em` with several secrets instead
+/// - `kernels`: counts the products of `armv7em` alone instead
 fn command_line(line: &mut [u8; 256]) -> &str {
     let mut block = [line.as_mut_ptr() as usize, line.len()];
     // SAFETY: the block describes memory that this function may write to.
@@ -179,13 +186,14 @@ fn command_line(line: &mut [u8; 256]) -> &str {
     line.split_once(' ').map_or("", |(_, arguments)| arguments)
 }
 
-/// Ends the program, or waits for the debugger to.
+/// Asks the debugger to end the program, until it does.
 fn stop(status: ExitStatus) -> ! {
     loop {
         exit(status);
     }
 }
 
+/// Prints why the program failed, and ends it.
 fn fail(why: &str) -> ! {
     hprintln!("failed: {}", why);
     stop(EXIT_FAILURE)
@@ -203,8 +211,8 @@ fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
     stop(EXIT_FAILURE)
 }
 
-/// Working memory for the largest set.
+/// Bytes of window and working memory together, enough for the largest set.
 const MEMORY: usize = 560 << 10;
-/// As little as serves well, and as much as still helps.
+/// Little memory that costs few instructions, and as much memory as still saves some.
 const PROFILES: [Profile; 2] =
     [Profile { name: "small", window: 10 << 10, columns: 12 }, Profile { name: "fast", window: 48 << 10, columns: 40 }];

@@ -1,10 +1,10 @@
-//! A generator for tests: xorshift, 32 bits.
+//! A generator of test data: xorshift with 32 bits, whose outputs are multiplied by a constant.
 
-/// Its state, never zero.
+/// The generator, by its state, which is never zero.
 pub(crate) struct Random(u32);
 
 impl Random {
-    /// `seed` is not zero.
+    /// A generator for a seed that is not zero.
     pub(crate) const fn new(seed: u32) -> Self {
         Self(seed)
     }
@@ -16,6 +16,7 @@ impl Random {
         self.0.wrapping_mul(0x9e37_79b9)
     }
 
+    /// A number below `end`.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         self.next() as usize % end
     }

@@ -1,5 +1,7 @@
-//! Operations whose secrets differ and whose public inputs do not, between the marks: from what QEMU's counter saw
-//! `cargo xtask firmware` tells whether they branched alike and touched the same addresses.
+//! Runs operations between the marks, each with several secrets and the same public inputs.
+//!
+//! From the traces of QEMU's counter, `cargo xtask firmware` tells whether all runs took the same
+//! branches and touched the same addresses.
 
 use crate::clock::Clock;
 use crate::random::Random;
@@ -12,7 +14,7 @@ use aioli::{Algorithm, MessageDigest, ParameterSet, with_set};
 use core::hint::black_box;
 use cortex_m_semihosting::hprintln;
 
-/// Runs each operation with several secrets, one line for each run.
+/// Runs each operation with several secrets, and prints a line for each run.
 pub(crate) fn all(b: Armv7em, clock: &mut Clock, memory: &mut [u8]) {
     products(b, clock, memory);
     systems(b, clock, memory);
@@ -23,9 +25,9 @@ pub(crate) fn all(b: Armv7em, clock: &mut Clock, memory: &mut [u8]) {
     planted(clock);
 }
 
-/// Calls `run` once for each choice of secrets: the first time they are zeros.
+/// Calls `run` once for each choice of secrets, which are zeros the first time.
 fn with_secrets(operation: &str, mut run: impl FnMut(&mut dyn FnMut(&mut [u8], u8))) {
-    // The compiler knows neither secrets nor runs, so that it has no code for one of them alone.
+    // The compiler knows neither secrets nor runs, so it cannot write code for one of them alone.
     for seed in 0..black_box(RUNS) {
         let mut random = Random::new(black_box(seed + 1));
         let secrets = black_box(if seed == 0 { 0 } else { 255 });
@@ -37,40 +39,42 @@ fn with_secrets(operation: &str, mut run: impl FnMut(&mut dyn FnMut(&mut [u8], u
     }
 }
 
-/// Left products with rows that are secret, that are public, and that are part of a stream.
+/// Runs left products with an operand that is secret, that is public, or that is part of a stream.
 fn products(b: Armv7em, clock: &mut Clock, memory: &mut [u8]) {
     const COUNT: usize = 41;
     const ROWS: usize = 18;
     const STEP: usize = 39;
     const ROW_BYTES: usize = 50 * STEP;
-    let (x, memory) = memory.split_at_mut(COUNT * ROWS);
+    let (left, memory) = memory.split_at_mut(COUNT * ROWS);
     let (out, memory) = memory.split_at_mut(ROWS * ROW_BYTES);
     let (window, memory) = memory.split_at_mut(10 << 10);
-    let rows = &mut memory[..COUNT * ROW_BYTES - STEP * (COUNT * (COUNT - 1) / 2)];
+    let right = &mut memory[..COUNT * ROW_BYTES - STEP * (COUNT * (COUNT - 1) / 2)];
     with_secrets("left_product/secret_rows", |fill| {
-        fill(x, 15);
+        fill(left, 15);
         fill(out, 255);
-        fill(rows, 255);
-        let (x, rows) = (Coefficients::new(x, ROWS, ROWS), Operand::upper(rows, COUNT, ROW_BYTES, STEP));
-        clock.time(|| b.left_product(x, rows, out, ROW_BYTES));
+        fill(right, 255);
+        let left = Coefficients::new(left, ROWS, ROWS);
+        let right = Operand::upper(right, COUNT, ROW_BYTES, STEP);
+        clock.time(|| b.left_product(left, right, out, ROW_BYTES));
     });
     with_secrets("left_product/public_rows", |fill| {
-        fill(x, 15);
+        fill(left, 15);
         fill(out, 255);
-        Random::new(77).fill(rows);
-        let (x, rows) = (Coefficients::new(x, ROWS, ROWS), Operand::upper(rows, COUNT, ROW_BYTES, STEP).public());
-        clock.time(|| b.left_product(x, rows, out, ROW_BYTES));
+        Random::new(77).fill(right);
+        let left = Coefficients::new(left, ROWS, ROWS);
+        let right = Operand::upper(right, COUNT, ROW_BYTES, STEP).public();
+        clock.time(|| b.left_product(left, right, out, ROW_BYTES));
     });
     let part = StreamPart::new(5, ROW_BYTES, STEP, COUNT, 0..ROW_BYTES);
     with_secrets("left_product_of_stream", |fill| {
-        fill(x, 15);
+        fill(left, 15);
         fill(out, 255);
-        let x = Coefficients::new(x, ROWS, ROWS);
-        clock.time(|| b.left_product_of_stream(x, &[7; 16], &part, window, out, ROW_BYTES));
+        let left = Coefficients::new(left, ROWS, ROWS);
+        clock.time(|| b.left_product_of_stream(left, &[7; 16], &part, window, out, ROW_BYTES));
     });
 }
 
-/// Linear systems, the first one without a solution.
+/// Runs the solver. The first system, of zeros, does not have full rank.
 fn systems(b: Armv7em, clock: &mut Clock, memory: &mut [u8]) {
     for (operation, m, unknowns) in [("solve/80x80", 80, 80), ("solve/64x68", 64, 68), ("solve/142x144", 142, 144)] {
         let (columns, memory) = memory.split_at_mut((unknowns + 1) * m / 2);
@@ -81,6 +85,7 @@ fn systems(b: Armv7em, clock: &mut Clock, memory: &mut [u8]) {
     }
 }
 
+/// Runs SHAKE256.
 fn hashes(b: Armv7em, clock: &mut Clock, memory: &mut [u8]) {
     let (input, output) = memory.split_at_mut(100);
     with_secrets("shake256", |fill| {
@@ -89,8 +94,10 @@ fn hashes(b: Armv7em, clock: &mut Clock, memory: &mut [u8]) {
     });
 }
 
-/// Signing with one key, on which P and so some addresses depend: all secrets but O differ. For sets of round 2, where
-/// nothing addresses memory that comes from the salt, and which have so many columns that one sample does.
+/// Signs with one key, on which P and so some addresses depend. All secrets but O differ.
+///
+/// Signs with sets of round 2, where nothing that comes from the salt addresses memory. They have
+/// enough columns that the first sample succeeds.
 fn signatures<P: ParameterSet>(b: Armv7em, clock: &mut Clock, memory: &mut [u8]) {
     let known = KNOWN.iter().find(|known| known.algorithm == P::ALGORITHM);
     let Some(Ok(secret_key)) = known.map(|known| P::SecretKeyBytes::try_from(known.secret_key)) else {
@@ -113,14 +120,14 @@ fn signatures<P: ParameterSet>(b: Armv7em, clock: &mut Clock, memory: &mut [u8])
     });
 }
 
-/// Leaks that must be found: an address and a branch that depend on a secret.
+/// Runs leaks that must be found: an address and a branch that depend on a secret.
 fn planted(clock: &mut Clock) {
     let table = [0u8; 256];
     with_secrets("planted/address", |fill| {
         let mut secret = [0];
         fill(&mut secret, 255);
         clock.time(|| {
-            // SAFETY: within the table.
+            // SAFETY: a byte is less than the length of the table.
             unsafe { table.as_ptr().add(usize::from(secret[0])).read_volatile() };
         });
     });
@@ -135,5 +142,5 @@ fn planted(clock: &mut Clock) {
     });
 }
 
-/// How many secrets each operation is run with.
+/// Choices of secrets for each operation.
 const RUNS: u32 = 4;

@@ -8,7 +8,7 @@
 //! hashed outside of the marks. The last operation is a planted leak: its instructions depend on
 //! the key.
 
-use aioli::backend::BackendKind;
+use aioli::backend::{BackendKind, DetectedBackend};
 use aioli::params::ByteArray;
 use aioli::{Algorithm, MessageDigest, ParameterSet, SigningKey, hazmat};
 use std::hint::black_box;
@@ -20,9 +20,9 @@ fn main() {
         [name] => aioli::with_set!(set(name), P => print_keys::<P>()),
         [kind, name, number] => {
             let kind: BackendKind = kind.parse().expect("name of a backend");
-            assert!(kind.is_available(), "backend {kind} on this processor");
+            let backend = kind.detect().expect("a backend of this processor");
             let number = number.parse().expect("number of a key");
-            aioli::with_set!(set(name), P => run::<P>(kind, number));
+            aioli::with_set!(set(name), P => run::<P>(backend, number));
         }
         _ => panic!("usage: count-driver SET, or count-driver BACKEND SET NUMBER"),
     }
@@ -32,28 +32,28 @@ fn main() {
 fn print_keys<P: ParameterSet>() {
     let (digest, randomizer) = message::<P>();
     let one_sample = |&number: &u8| {
-        let portable = aioli::backend::Portable::detect();
+        let portable = aioli::backend::Portable::new();
         hazmat::on::sign(portable, &key(number), &digest, &randomizer.as_ref()[..P::SALT_BYTES], 1).is_ok()
     };
     (0..=255).filter(one_sample).take(2).for_each(|number| println!("{number}"));
 }
 
-fn run<P: ParameterSet>(kind: BackendKind, number: u8) {
+fn run<P: ParameterSet>(backend: DetectedBackend, number: u8) {
     let (digest, randomizer) = message::<P>();
     let (key, randomizer) = (&key::<P>(number), &randomizer.as_ref()[..P::SALT_BYTES]);
-    let expanded = hazmat::expand_signing_key(kind, key);
-    let public = hazmat::verifying_key(kind, key);
-    let expanded_public = hazmat::expand_verifying_key(kind, &public);
-    let signature = hazmat::sign(kind, key, &digest, randomizer).expect("a signature");
+    let expanded = hazmat::expand_signing_key(backend, key);
+    let public = hazmat::verifying_key(backend, key);
+    let expanded_public = hazmat::expand_verifying_key(backend, &public);
+    let signature = hazmat::sign(backend, key, &digest, randomizer).expect("a signature");
 
-    count("keygen", || hazmat::verifying_key(kind, key));
-    count("expand_sk", || hazmat::expand_signing_key(kind, key));
-    count("expand_pk", || hazmat::expand_verifying_key(kind, &public));
-    count("sign", || hazmat::sign(kind, key, &digest, randomizer).expect("a signature"));
-    count("sign_expanded", || hazmat::sign_expanded(kind, &expanded, &digest, randomizer).expect("a signature"));
-    count("verify", || hazmat::verify(kind, &public, &digest, &signature).expect("a valid signature"));
+    count("keygen", || hazmat::verifying_key(backend, key));
+    count("expand_sk", || hazmat::expand_signing_key(backend, key));
+    count("expand_pk", || hazmat::expand_verifying_key(backend, &public));
+    count("sign", || hazmat::sign(backend, key, &digest, randomizer).expect("a signature"));
+    count("sign_expanded", || hazmat::sign_expanded(backend, &expanded, &digest, randomizer).expect("a signature"));
+    count("verify", || hazmat::verify(backend, &public, &digest, &signature).expect("a valid signature"));
     count("verify_expanded", || {
-        hazmat::verify_expanded(kind, &expanded_public, &digest, &signature).expect("a valid signature");
+        hazmat::verify_expanded(backend, &expanded_public, &digest, &signature).expect("a valid signature");
     });
     count("planted leak", || key.as_ref().iter().filter(|&&byte| black_box(byte) & 1 == 1).for_each(leak));
 }

@@ -2,6 +2,7 @@
 //! figures.
 
 use super::counts::Counts;
+use crate::origin;
 use crate::steps::Outcome;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -207,7 +208,14 @@ pub(crate) fn record(operations: &[Operation]) -> Value {
         })
         .collect();
     json!({
-        "machine": { "cpu": "Cortex-M4", "board": "QEMU mps2-an386", "counted": "executed instructions" },
+        "machine": {
+            "cpu": "Cortex-M4",
+            "board": format!("{}, board mps2-an386", origin::version("qemu-system-arm")),
+            "counted": "executed instructions",
+            "commit": origin::commit(),
+            "dirty": origin::dirty(),
+            "rustc": origin::version("rustc"),
+        },
         "results": results,
     })
 }

@@ -1,10 +1,10 @@
-//! `aioli completions`, `aioli man`, and the help: everything that clap writes.
+//! `aioli completions`, `aioli man` and the help, all of which clap writes.
 
 use crate::cli::{self, Completions, Man};
 use crate::error::{Error, Exit};
 use crate::terminal::{put, put_bytes};
 
-/// What `aioli` without arguments prints.
+/// Prints the help, for `aioli` without arguments.
 pub(crate) fn help() -> Result<Exit, Error> {
     put(format_args!("{}", cli::command().render_long_help()))?;
     Ok(Exit::Done)
@@ -18,7 +18,7 @@ pub(crate) fn completions(arguments: &Completions) -> Result<Exit, Error> {
 }
 
 pub(crate) fn man(arguments: &Man) -> Result<Exit, Error> {
-    // Not the machine's backends: the page is for every machine.
+    // `cli::command` would name the backends of this machine, but the page is for every machine.
     let command = <cli::Cli as clap::CommandFactory>::command();
     match &arguments.dir {
         Some(directory) => {

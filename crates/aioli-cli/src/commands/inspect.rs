@@ -1,8 +1,10 @@
 //! `aioli inspect`.
 
 use crate::cli::Inspect;
-use crate::envelope::{Envelope, round_number};
+use crate::envelope::Envelope;
 use crate::error::{Error, Exit, Reason};
+use crate::fingerprint::fingerprint;
+use crate::round::round_number;
 use crate::terminal::{complain, say};
 use crate::{files, keys};
 use aioli::Algorithm;
@@ -32,12 +34,15 @@ pub(crate) fn run(arguments: &Inspect) -> Result<Exit, Error> {
     Ok(worst)
 }
 
-/// What a file is, and what is known about it.
+/// A description of a file.
 struct Description {
+    /// The kind of file.
     what: String,
+    /// Names and values, one pair for each line of the output.
     facts: Vec<(&'static str, String)>,
 }
 
+/// Describes a file.
 fn describe(path: &Path, arguments: &Inspect) -> Result<Description, Error> {
     let file = files::read(path)?;
     let malformed = |reason| Error::Malformed { path: path.into(), reason };
@@ -53,15 +58,15 @@ fn describe(path: &Path, arguments: &Inspect) -> Result<Description, Error> {
         (Ok(key), _) => Ok(public_key(&key, encoding)),
         (_, Ok(key)) => Ok(private_key(&key, path, &format!("{encoding}, not encrypted"))),
         (_, Err(aioli::Error::KeyFormat(FormatError::Encrypted))) => {
-            let scheme = encryption(&file).unwrap_or_else(|| "unknown scheme".into());
+            let encryption = encryption(&file).unwrap_or_else(|| "unknown algorithm".into());
             match arguments.passphrase.passphrase_file {
                 Some(_) => {
                     let key = keys::read_private(path, &arguments.passphrase)?;
-                    Ok(private_key(&key, path, &format!("{encoding}, encrypted: {scheme}")))
+                    Ok(private_key(&key, path, &format!("{encoding}, encrypted: {encryption}")))
                 }
                 None => Ok(Description {
                     what: format!("encrypted private key (PKCS#8, {encoding})"),
-                    facts: vec![("encryption", scheme), ("set", "not known without the passphrase".into())],
+                    facts: vec![("encryption", encryption), ("set", "not known without the passphrase".into())],
                 }),
             }
         }
@@ -72,20 +77,24 @@ fn describe(path: &Path, arguments: &Inspect) -> Result<Description, Error> {
         }),
         (public, private) => match raw(file.len()) {
             Some(description) if !pem => Ok(description),
-            _ => {
-                // The error of the kind of key that the file is; its structure or label rules out the other one.
-                let errors = [public.err(), private.err()].into_iter().flatten();
-                let telling = |error: &aioli::Error| {
-                    !matches!(error, aioli::Error::KeyFormat(FormatError::Encoding(_) | FormatError::Label { .. }))
-                };
-                let mut errors: Vec<_> = errors.collect();
-                errors.sort_by_key(|error| !telling(error));
-                Err(malformed(match errors.first() {
-                    Some(&error) if pem || telling(&error) => Reason::Key(error),
-                    _ => Reason::Unknown { bytes: file.len() },
-                }))
-            }
+            _ => Err(malformed(why_no_key([public.err(), private.err()], pem, file.len()))),
         },
+    }
+}
+
+/// Why a file is neither a public nor a private key, from the errors of reading it as each of them.
+///
+/// The file's structure or label rules out one of the two kinds, so the error of the other kind is
+/// reported.
+fn why_no_key(errors: [Option<aioli::Error>; 2], pem: bool, bytes: usize) -> Reason {
+    let telling = |error: &aioli::Error| {
+        !matches!(error, aioli::Error::KeyFormat(FormatError::Encoding(_) | FormatError::Label { .. }))
+    };
+    let mut errors: Vec<_> = errors.into_iter().flatten().collect();
+    errors.sort_by_key(|error| !telling(error));
+    match errors.first() {
+        Some(&error) if pem || telling(&error) => Reason::Key(error),
+        _ => Reason::Unknown { bytes },
     }
 }
 
@@ -100,27 +109,30 @@ fn signature(envelope: &Envelope) -> Description {
 fn public_key(key: &VerifyingKey, encoding: &str) -> Description {
     let mut facts = set(key.algorithm());
     facts.push(("size", format!("{} bytes", key.as_bytes().len())));
-    facts.push(("fingerprint", keys::fingerprint(key)));
+    facts.push(("fingerprint", fingerprint(key)));
     Description { what: format!("MAYO public key (SubjectPublicKeyInfo, {encoding})"), facts }
 }
 
 fn private_key(key: &SigningKey, path: &Path, how: &str) -> Description {
     let mut facts = set(key.algorithm());
-    facts.push(("fingerprint", format!("{} (of its public key)", keys::fingerprint(&key.verifying_key()))));
-    if let Some(mode) = readable_by_others(path) {
-        facts.push(("warning", format!("others than the owner may use it (mode {mode:04o})")));
+    facts.push(("fingerprint", format!("{} (of its public key)", fingerprint(&key.verifying_key()))));
+    if let Some(mode) = open_to_others(path) {
+        facts.push(("warning", format!("not only the owner can access it (mode {mode:04o})")));
     }
     Description { what: format!("MAYO private key (PKCS#8, {how})"), facts }
 }
 
+/// The set's name, round and level, and its warning if it has one.
 fn set(algorithm: Algorithm) -> Vec<(&'static str, String)> {
-    let (name, round, level) = (algorithm.set_name(), round_number(algorithm), algorithm.level());
+    let name = algorithm.set_name();
+    let round = round_number(algorithm);
+    let level = algorithm.level();
     let mut facts = vec![("set", format!("{name} of round {round} ({algorithm}), NIST level {level}"))];
     facts.extend(algorithm.warning().map(|warning| ("warning", warning.into())));
     facts
 }
 
-/// What raw bytes can be, judged by their number alone.
+/// Every raw key or signature that has this many bytes; none if no set has one.
 fn raw(bytes: usize) -> Option<Description> {
     let mut facts = Vec::new();
     for algorithm in Algorithm::ALL {
@@ -137,48 +149,50 @@ fn raw(bytes: usize) -> Option<Description> {
     }
     for (what, length) in PQ_MAYO_INTERIM {
         if length == bytes {
-            facts.push(("can be", format!("{what} of pq-mayo's interim MAYO_2, which is of neither round")));
+            facts.push(("can be", format!("{what} of pq-mayo's interim MAYO_2, which belongs to neither round")));
         }
     }
     match facts.len() {
         0 => return None,
         1 => (),
-        _ => facts.push(("note", "raw bytes do not tell the round: keep the set's name beside them".into())),
+        _ => facts.push(("note", "raw bytes do not tell the round: keep the set's name with them".into())),
     }
     Some(Description { what: format!("raw bytes, judged by their number alone ({bytes})"), facts })
 }
 
-/// How an encrypted private key is encrypted.
+/// The algorithm that an encrypted private key is encrypted with.
 fn encryption(file: &[u8]) -> Option<String> {
     let pem = str::from_utf8(file).ok().and_then(|text| SecretDocument::from_pem(text).ok());
     let der = pem.as_ref().map_or(file, |(_, document)| document.as_bytes());
-    let EncryptionScheme::Pbes2(scheme) = EncryptedPrivateKeyInfoRef::try_from(der).ok()?.encryption_algorithm else {
+    let EncryptionScheme::Pbes2(pbes2) = EncryptedPrivateKeyInfoRef::try_from(der).ok()?.encryption_algorithm else {
         return Some("PBES1".into());
     };
-    let kdf = match &scheme.kdf {
+    let kdf = match &pbes2.kdf {
         Kdf::Scrypt(scrypt) => {
-            let (n, r, p) = (scrypt.cost_parameter, scrypt.block_size, scrypt.parallelization);
-            format!("scrypt (N = {n}, r = {r}, p = {p})")
+            format!("scrypt (N = {}, r = {}, p = {})", scrypt.cost_parameter, scrypt.block_size, scrypt.parallelization)
         }
         Kdf::Pbkdf2(pbkdf2) => format!("PBKDF2 ({} iterations)", pbkdf2.iteration_count),
         _ => "unknown key derivation".into(),
     };
-    Some(format!("PBES2 with {kdf} and {} bit cipher keys", 8 * scheme.encryption.key_size()))
+    Some(format!("PBES2 with {kdf} and {} bit cipher keys", 8 * pbes2.encryption.key_size()))
 }
 
+/// The mode of a file that others than its owner can access.
 #[cfg(unix)]
-fn readable_by_others(path: &Path) -> Option<u32> {
+fn open_to_others(path: &Path) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt;
     let mode = path.metadata().ok().filter(|metadata| metadata.is_file())?.permissions().mode() & 0o777;
     Some(mode).filter(|mode| mode & 0o077 != 0)
 }
 
+/// None: this system has no modes.
 #[cfg(not(unix))]
-fn readable_by_others(_: &Path) -> Option<u32> {
+fn open_to_others(_: &Path) -> Option<u32> {
     None
 }
 
+/// The beginning of every PEM file.
 const BEGIN: &[u8] = b"-----BEGIN ";
 
-/// What pq-mayo 0.6 calls MAYO_2: n = 96, o = 16, k = 4.
+/// The sizes of the set that pq-mayo 0.6 calls MAYO_2: n = 96, o = 16, k = 4.
 const PQ_MAYO_INTERIM: [(&str, usize); 3] = [("secret key", 24), ("public key", 4368), ("signature", 216)];

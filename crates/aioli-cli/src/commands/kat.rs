@@ -5,21 +5,21 @@ use crate::error::{Error, Exit};
 use crate::files::{self, Access};
 use crate::terminal::{self, Unit, complain, say};
 use aioli::Algorithm;
-use aioli::backend::BackendKind;
+use aioli::backend::DetectedBackend;
 use aioli_kat::RECORDS;
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 
 pub(crate) fn run(arguments: &Kat) -> Result<Exit, Error> {
     let Kat { sets, write, backend } = arguments;
-    let kind = backend.kind()?;
+    let backend = backend.detect()?;
     let sets = if sets.is_empty() { &Algorithm::ALL[..] } else { sets };
     if let Some(directory) = write {
         let failed = |source| Error::File { doing: "make", path: directory.clone(), source };
         std::fs::create_dir_all(directory).map_err(failed)?;
     }
     let progress = terminal::progress((sets.len() * RECORDS) as u64, Unit::Records);
-    let files: Vec<_> = sets.par_iter().map(|&set| regenerate(set, kind, &progress)).collect();
+    let files: Vec<_> = sets.par_iter().map(|&set| regenerate(set, backend, &progress)).collect();
     progress.finish_and_clear();
 
     let mut exit = Exit::Done;
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &Kat) -> Result<Exit, Error> {
                     files::write(&path, file.text.as_bytes(), Access::Everyone, true)?;
                 }
             }
-            // A signature of ours that does not verify is a wrong answer, too.
+            // A signature of this library that does not verify is a wrong answer, too.
             Err(error) => {
                 say!("{:64}  {set:<12}  DIFFERS", "-")?;
                 complain(&error.into());
@@ -47,14 +47,16 @@ pub(crate) fn run(arguments: &Kat) -> Result<Exit, Error> {
     Ok(exit)
 }
 
+/// A known-answer file and its digest.
 struct File {
     text: String,
     digest: String,
 }
 
-fn regenerate(set: Algorithm, kind: BackendKind, progress: &ProgressBar) -> Result<File, aioli::Error> {
+/// Regenerates the file of a set.
+fn regenerate(set: Algorithm, backend: DetectedBackend, progress: &ProgressBar) -> Result<File, aioli::Error> {
     let mut text = String::new();
-    let digests = aioli_kat::regenerate::<aioli::Error>(set, kind, |piece| {
+    let digests = aioli_kat::regenerate::<aioli::Error>(set, backend, |piece| {
         text.push_str(piece);
         if piece.starts_with("count") {
             progress.inc(1);

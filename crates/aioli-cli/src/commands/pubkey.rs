@@ -1,9 +1,9 @@
 //! `aioli pubkey`.
 
-use super::keygen::public_pem;
 use crate::cli::Pubkey;
 use crate::error::{Error, Exit};
 use crate::files::{self, Access};
+use crate::fingerprint::fingerprint;
 use crate::keys;
 use crate::terminal::{put_bytes, say};
 use std::path::Path;
@@ -22,12 +22,12 @@ pub(crate) fn run(arguments: &Pubkey) -> Result<Exit, Error> {
         files::check_free(&path, *force)?;
     }
     let public_key = keys::read_private(key, passphrase)?.verifying_key();
-    let pem = public_pem(&public_key);
+    let pem = keys::public_pem(&public_key);
     if to_stdout {
         put_bytes(pem.as_bytes())?;
     } else {
         files::write(&path, pem.as_bytes(), Access::Everyone, *force)?;
-        say!("{}", keys::fingerprint(&public_key))?;
+        say!("{}", fingerprint(&public_key))?;
     }
     Ok(Exit::Done)
 }

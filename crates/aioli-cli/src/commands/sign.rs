@@ -4,8 +4,9 @@ use crate::cli::Sign;
 use crate::envelope::Envelope;
 use crate::error::{Error, Exit};
 use crate::files::{self, Access};
-use crate::keys;
+use crate::fingerprint::fingerprint;
 use crate::terminal::{self, complain, note};
+use crate::{keys, signed};
 use aioli::any::ExpandedSigningKey;
 use indicatif::ProgressBar;
 use rayon::prelude::*;
@@ -16,17 +17,17 @@ pub(crate) fn run(arguments: &Sign) -> Result<Exit, Error> {
     if out.is_some() && files.len() > 1 {
         return Err(Error::Usage("--out takes the signature of a single file".into()));
     }
-    super::verify::check_dashes(files)?;
+    signed::check_dashes(files)?;
     if files::is_dash(key) && files.iter().any(|file| files::is_dash(file)) {
         return Err(Error::Usage("standard input cannot be both the key and the file".into()));
     }
     let key = keys::read_private(key, passphrase)?;
     let signer = Signer {
-        fingerprint: keys::fingerprint(&key.verifying_key()),
+        fingerprint: fingerprint(&key.verifying_key()),
         key: key.expand(),
         raw: *raw,
         force: *force,
-        progress: super::verify::progress(files),
+        progress: signed::progress(files),
     };
     let results: Vec<_> = files.par_iter().map(|file| signer.sign(file, out.as_deref())).collect();
     signer.progress.finish_and_clear();
@@ -44,6 +45,7 @@ pub(crate) fn run(arguments: &Sign) -> Result<Exit, Error> {
     Ok(worst)
 }
 
+/// A key, and how to write its signatures.
 struct Signer {
     key: ExpandedSigningKey,
     fingerprint: String,
@@ -63,7 +65,7 @@ impl Signer {
         if !files::is_dash(&to) {
             files::check_free(&to, self.force)?;
         }
-        let digest = super::verify::digest(self.key.algorithm(), file, &self.progress)?;
+        let digest = signed::digest(self.key.algorithm(), file, &self.progress)?;
         let signature = self.key.sign_digest(&digest)?;
         let contents = match self.raw {
             true => signature.as_bytes().to_vec(),

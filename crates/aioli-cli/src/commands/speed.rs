@@ -14,7 +14,7 @@ use std::time::Duration;
 
 pub(crate) fn run(arguments: &Speed) -> Result<Exit, Error> {
     let Speed { sets, backend, threads, gpu, time, json } = arguments;
-    let kind = backend.kind()?;
+    let backend = backend.detect()?;
     let sets = if sets.is_empty() { &Algorithm::ALL[..4] } else { sets };
     let gpu = gpu.then(Gpu::open).transpose()?;
     let pool = threads.map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build());
@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &Speed) -> Result<Exit, Error> {
         let threads = threads.map_or("one thread".into(), |threads| format!("batches on {threads} threads"));
         match &gpu {
             Some(gpu) => say!("{}, batches", gpu.name()?)?,
-            None => say!("backend {kind}, {threads}")?,
+            None => say!("backend {backend}, {threads}")?,
         }
         heading()?;
     }
@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &Speed) -> Result<Exit, Error> {
         let time = Duration::from_secs_f64(*time);
         let measured = match &gpu {
             Some(gpu) => gpu.measure(set, time)?,
-            None => measure(set, kind, time, pool.as_ref())?,
+            None => measure(set, backend, time, pool.as_ref())?,
         };
         if table {
             measured.iter().try_for_each(row)?;
@@ -69,13 +69,14 @@ pub(crate) fn row(measurement: &Measurement) -> Result<(), Error> {
     )
 }
 
-/// What `--json` writes.
+/// The document that `--json` writes.
 #[derive(Serialize)]
 struct Document {
     machine: Machine,
     results: Vec<Measurement>,
 }
 
+/// The machine that was measured.
 #[derive(Serialize)]
 struct Machine {
     cpu: Option<String>,

@@ -1,32 +1,34 @@
-//! `aioli verify`, and reading what is signed.
+//! `aioli verify`.
 
 use crate::cli::Verify;
-use crate::envelope::{Envelope, round_number};
+use crate::envelope::Envelope;
 use crate::error::{Error, Exit, Reason};
-use crate::terminal::{self, Unit, complain, say};
-use crate::{files, keys};
+use crate::fingerprint::fingerprint;
+use crate::round::round_number;
+use crate::terminal::{complain, say};
+use crate::{files, keys, signed};
 use aioli::Algorithm;
-use aioli::any::{ExpandedVerifyingKey, MessageDigest, Signature};
+use aioli::any::{ExpandedVerifyingKey, Signature};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub(crate) fn run(arguments: &Verify) -> Result<Exit, Error> {
     let Verify { key, files, signature, quiet, json } = arguments;
     if signature.is_some() && files.len() > 1 {
-        return Err(Error::Usage("--signature is the signature of a single file".into()));
+        return Err(Error::Usage("--signature takes the signature of a single file".into()));
     }
-    check_dashes(files)?;
+    signed::check_dashes(files)?;
     let standard_inputs = [Some(key), signature.as_ref(), files.iter().find(|file| files::is_dash(file))];
     if standard_inputs.into_iter().flatten().filter(|path| files::is_dash(path)).count() > 1 {
-        return Err(Error::Usage("standard input cannot be read for two things".into()));
+        return Err(Error::Usage("standard input cannot be more than one of key, signature and file".into()));
     }
     if signature.is_none() && files.iter().any(|file| files::is_dash(file)) {
         return Err(Error::Usage("standard input needs --signature PATH".into()));
     }
     let key = keys::read_public(key)?;
-    let verifier = Verifier { fingerprint: keys::fingerprint(&key), key: key.expand(), progress: progress(files) };
+    let verifier = Verifier { fingerprint: fingerprint(&key), key: key.expand(), progress: signed::progress(files) };
     let results: Vec<_> = files
         .par_iter()
         .map(|file| {
@@ -63,29 +65,7 @@ pub(crate) fn run(arguments: &Verify) -> Result<Exit, Error> {
     Ok(worst)
 }
 
-/// Standard input can be read once.
-pub(crate) fn check_dashes(files: &[PathBuf]) -> Result<(), Error> {
-    match files.iter().filter(|file| files::is_dash(file)).count() {
-        0 | 1 => Ok(()),
-        _ => Err(Error::Usage("standard input can be given only once".into())),
-    }
-}
-
-/// A progress bar over the bytes of all files if they are many, else one that shows nothing.
-pub(crate) fn progress(files: &[PathBuf]) -> ProgressBar {
-    let total = files.iter().filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum();
-    match total {
-        0..LARGE => ProgressBar::hidden(),
-        _ => terminal::progress(total, Unit::Bytes),
-    }
-}
-
-/// The digest of a file, read in constant memory.
-pub(crate) fn digest(algorithm: Algorithm, file: &Path, progress: &ProgressBar) -> Result<MessageDigest, Error> {
-    let digest = MessageDigest::of_reader(algorithm, progress.wrap_read(files::open(file)?));
-    digest.map_err(|source| Error::File { doing: "read", path: file.into(), source })
-}
-
+/// A key, and its fingerprint to compare with those in envelopes.
 struct Verifier {
     key: ExpandedVerifyingKey,
     fingerprint: String,
@@ -95,13 +75,14 @@ struct Verifier {
 impl Verifier {
     fn verify(&self, file: &Path, signature: &Path) -> Result<(), Error> {
         let signature = self.signature(signature)?;
-        let digest = digest(self.key.algorithm(), file, &self.progress)?;
+        let digest = signed::digest(self.key.algorithm(), file, &self.progress)?;
         Ok(self.key.verify_digest(&digest, &signature)?)
     }
 
-    /// Reads a signature, in an envelope or bare, that can be one of this key.
+    /// Reads a signature, in an envelope or bare. Fails if it cannot be of this key.
     fn signature(&self, path: &Path) -> Result<Signature, Error> {
-        let (file, algorithm) = (files::read(path)?, self.key.algorithm());
+        let algorithm = self.key.algorithm();
+        let file = files::read(path)?;
         if Envelope::is_meant(&file) {
             let Envelope { signature, fingerprint } = Envelope::parse(&file)
                 .map_err(|error| Error::Malformed { path: path.into(), reason: Reason::Envelope(error) })?;
@@ -125,14 +106,15 @@ impl Verifier {
         Err(match others.is_empty() {
             false => Error::OtherSet { path: path.into(), expected: algorithm, given: others.join(" or ") },
             true => {
-                let (given, expected) = (file.len(), algorithm.signature_bytes());
-                Error::Malformed { path: path.into(), reason: Reason::RawSignature { given, expected, algorithm } }
+                let reason =
+                    Reason::RawSignature { given: file.len(), expected: algorithm.signature_bytes(), algorithm };
+                Error::Malformed { path: path.into(), reason }
             }
         })
     }
 }
 
-/// What `--json` prints.
+/// The document that `--json` prints.
 #[derive(Serialize)]
 struct Document<'a> {
     key: Key<'a>,
@@ -146,6 +128,7 @@ struct Key<'a> {
     fingerprint: &'a str,
 }
 
+/// The outcome for one file.
 #[derive(Serialize)]
 struct Outcome {
     file: String,
@@ -167,9 +150,7 @@ impl Outcome {
     }
 }
 
+/// The exit code of a file's outcome.
 fn exit(result: &Result<(), Error>) -> Exit {
     result.as_ref().map_or_else(Error::exit, |()| Exit::Done)
 }
-
-/// Fewer bytes than this take too little time for a progress bar.
-const LARGE: u64 = 64 << 20;

@@ -1,4 +1,4 @@
-//! What is on disk: modes, interrupted writes, large files.
+//! Files on disk: modes, interrupted writes, large files.
 #![cfg(unix)]
 
 use crate::Place;
@@ -24,16 +24,17 @@ fn private_keys_are_the_owners_alone() {
     assert!(!place.run(&["inspect", "k.key"]).expect(0).out().contains("warning"));
 }
 
-/// No byte can be written into a file: writing fails, as on a full disk.
+/// A script in which no byte can be written into a file, as on a full disk.
 const FULL: &str = "trap '' XFSZ; ulimit -f 0; exec \"$@\"";
 
-/// The same, but the system kills the command in the middle of writing.
+/// A script in which the system kills the command in the middle of writing.
 const KILLED: &str = "ulimit -c 0; ulimit -f 0; exec \"$@\"";
 
 #[test]
 fn a_full_disk_leaves_nothing_behind() {
     let place = Place::with_key("mayo2");
-    let (before, key) = (place.names(), place.read("k.key"));
+    let before = place.names();
+    let key = place.read("k.key");
     for arguments in [
         &["keygen", "--set", "mayo2", "--out", "n", "--no-passphrase"][..],
         &["keygen", "--set", "mayo2", "--out", "k", "--no-passphrase", "--force"],
@@ -68,7 +69,7 @@ fn places_that_cannot_be_written_are_named() {
     std::fs::create_dir(place.path("f.sig")).unwrap();
     place.run(&["sign", "-k", "k.key", "--force", "f"]).expect(3).saying("f.sig");
     assert_eq!(place.names(), ["f", "f.sig", "k.key", "k.pub"]);
-    // Both names must be free before the first is taken.
+    // Both names must be free before the command takes the first.
     std::fs::create_dir(place.path("n.pub")).unwrap();
     place.run(&["keygen", "--out", "n", "--no-passphrase"]).expect(3).saying("n.pub");
     assert!(!place.path("n.key").exists());

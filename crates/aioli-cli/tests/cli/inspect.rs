@@ -1,4 +1,4 @@
-//! `inspect`, and that nothing secret is printed.
+//! `inspect`, and a check that no command prints a secret.
 
 use crate::malformed::{private_key_info, public_key_info};
 use crate::{Place, Run};
@@ -6,7 +6,7 @@ use aioli::Algorithm;
 use aioli::pkcs8::Identifiers;
 use base64ct::{Base64Unpadded, Base64UrlUnpadded, Encoding};
 
-/// Whether eight bytes in a row of a secret stand in a text: raw, in hexadecimal or in base64.
+/// Whether a text contains eight bytes in a row of a secret: raw, in hexadecimal or in base64.
 fn leaks(secret: &[u8], text: &[u8]) -> bool {
     let contains = |part: &[u8]| text.windows(part.len()).any(|window| window == part);
     let eight = |window: &[u8]| {
@@ -83,7 +83,7 @@ fn no_command_prints_a_secret() {
     }
 }
 
-/// What `inspect` says about a file of these contents.
+/// The output of `inspect` for a file of these contents.
 fn inspect(place: &Place, contents: &[u8]) -> String {
     place.write("x", contents);
     place.run(&["inspect", "x"]).expect(0).out()

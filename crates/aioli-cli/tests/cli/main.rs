@@ -21,7 +21,7 @@ impl Place {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// With a key pair `k` of a set, and a file `f`.
+    /// A place with a key pair `k` of a set, and a file `f`.
     pub(crate) fn with_key(set: &str) -> Self {
         let place = Self::new();
         place.keygen(set, "k");
@@ -79,13 +79,13 @@ impl Place {
     fn finish(&self, mut command: Command, input: &[u8]) -> Run {
         let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = pipes.current_dir(self.0.path()).spawn().unwrap();
-        // Fails where the command does not read its input.
+        // This fails if the command does not read its input.
         let _ = child.stdin.take().unwrap().write_all(input);
         Run::new(format!("{command:?}"), child.wait_with_output().unwrap())
     }
 }
 
-/// What came out.
+/// The outcome of a run.
 pub(crate) struct Run {
     command: String,
     /// None if a signal ended it.
@@ -109,7 +109,7 @@ impl Run {
         self
     }
 
-    /// Checks that the error says something.
+    /// Checks that standard error contains a text.
     #[track_caller]
     pub(crate) fn saying(self, what: &str) -> Self {
         assert!(self.stderr.contains(what), "{}: expected {what:?} in {:?}", self.command, self.stderr);

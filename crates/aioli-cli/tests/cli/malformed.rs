@@ -1,4 +1,4 @@
-//! Files that are not what they should be.
+//! Malformed files.
 
 use crate::Place;
 use aioli::Algorithm;
@@ -43,7 +43,7 @@ fn envelopes() {
         ("hash", good.replace("key: SHA256:", "key: MD5:"), "SHA256:"),
         ("begin", good.replace("BEGIN MAYO", "BEGIN PGP"), "BEGIN MAYO SIGNATURE"),
         ("end", good.replace("END MAYO", "END PGP"), "END MAYO SIGNATURE"),
-        ("trailing", format!("{good}more\n"), "something stands after"),
+        ("trailing", format!("{good}more\n"), "trailing data after"),
         ("empty line", good.replace("-----END", "\n-----END"), "lines of 64"),
         ("short line", good.replace(body, &body[1..]), "lines of 64"),
         ("long line", good.replace(body, &format!("{body}A")), "lines of 64"),
@@ -117,11 +117,13 @@ fn key_files() {
     let key = Identifiers::OQS.decode_private_key(private_pem.as_bytes(), None).unwrap();
     let public_key = Identifiers::OQS.decode_public_key(public_pem.as_bytes()).unwrap();
     let other = Identifiers::OQS.decode_public_key(&place.read("other.pub")).unwrap();
-    let (seed, public_key, set) = (key.as_bytes(), public_key.as_bytes(), Algorithm::Mayo2);
+    let seed = key.as_bytes();
+    let public_key = public_key.as_bytes();
+    let set = Algorithm::Mayo2;
     let private = private_key_info(set, seed, public_key);
     let public = public_key_info(set, public_key);
 
-    // What the helpers build is right as long as nothing is changed.
+    // The unchanged encodings are valid.
     place.write("good", &private);
     place.run(&["sign", "--force", "-k", "good", "f"]).expect(0);
     place.write("good", &public);

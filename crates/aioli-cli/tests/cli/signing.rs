@@ -13,7 +13,7 @@ fn bare_signatures_are_those_of_the_library() {
     key.verify(b"a message", &signature).unwrap();
     assert_eq!(place.run(&["verify", "-k", "k.pub", "f"]).expect(0).out(), "f: valid\n");
 
-    // And the other way round: bytes that the library made.
+    // The other way round, the command verifies a signature of the library.
     let key = Identifiers::OQS.decode_private_key(&place.read("k.key"), None).unwrap();
     let signature = key.sign_deterministic(b"a message").unwrap();
     place.write("g.sig", signature.as_bytes());
@@ -34,7 +34,7 @@ fn an_envelope_holds_the_bare_signature() {
     place.write("bare", &bare);
     assert_eq!(bare.len(), Algorithm::Mayo2.signature_bytes());
     place.run(&["verify", "-k", "k.pub", "-s", "bare", "f"]).expect(0);
-    // Line ends that other systems make of it.
+    // Some systems turn LF into CR LF.
     place.write("f.sig", text.replace('\n', "\r\n"));
     place.run(&["verify", "-k", "k.pub", "f"]).expect(0);
 }
@@ -84,7 +84,8 @@ fn keys_that_do_not_fit_are_told_apart_from_bad_signatures() {
     place.run(&["verify", "-k", "round2.pub", "f"]).expect(5).saying("mayo3-round2");
     place.run(&["verify", "-k", "small.pub", "f"]).expect(5).saying("mayo2");
 
-    // Bare bytes know no key: a wrong set shows in the length, a wrong key or round of the same length does not.
+    // Bare bytes do not name their key: a wrong set shows in the length, a wrong key or round of
+    // the same length does not.
     place.run(&["sign", "--raw", "--force", "-k", "k.key", "f"]).expect(0);
     place.run(&["verify", "-k", "other.pub", "f"]).expect(1);
     place.run(&["verify", "-k", "round2.pub", "f"]).expect(1);

@@ -1,7 +1,8 @@
-// Runs the kernels of one parameter set for the program at the other end of standard input and output: memory, copies and
-// launches, as a driver would serve them. Every buffer has exactly the size asked for, so that a sanitizer sees its end.
+// Runs the kernels of one parameter set for the program at the other end of standard input and
+// output. Like a driver, it offers memory, copies and launches. Each buffer has exactly the size
+// asked for, so a sanitizer sees its end.
 #include "shim.h"
-// One translation unit, as the host compiles it for a GPU.
+// The kernels are in the same translation unit, as a GPU gets them.
 #include "kernels.cu"
 
 namespace shim {
@@ -79,7 +80,7 @@ static void run_block(u32 threads, const Thread& block, const std::function<void
 void launch(u32 blocks, u32 threads, u32 shared_bytes, const std::function<void()>& kernel) {
     Thread block = {{0}, {0}, {threads}, {blocks}, nullptr};
     for (u32 i = 0; i < blocks; i++) {
-        // Not zero: what a kernel reads it must have written.
+        // Not zero, so that the results show if a kernel reads a word that it has not written.
         block.shared = (uint4*)malloc(shared_bytes);
         memset((void*)block.shared, 0xa5, shared_bytes);
         block.block.x = i;

@@ -1,6 +1,8 @@
-// CUDA's built-ins on a CPU: enough of them to run the kernels as they are. Blocks run one after another; the threads of
-// a block are fibers that run from barrier to barrier, or, with SHIM_THREADS, threads of the operating system, so that
-// a race detector sees their accesses.
+// Stand-ins for the built-ins of CUDA that the kernels use, on a CPU.
+//
+// Blocks run one after another. The threads of a block are fibers, which run from barrier to
+// barrier. With SHIM_THREADS they are threads of the operating system, so that a race detector sees
+// their accesses.
 #pragma once
 #include <cstdint>
 #include <cstdio>
@@ -40,9 +42,10 @@ struct Thread {
 };
 inline thread_local Thread now;
 
-// Runs `kernel` with so many blocks and threads, and exactly so many bytes of shared memory.
+// Runs `kernel` in blocks of `threads` threads, with exactly `shared_bytes` bytes of shared memory
+// each.
 void launch(u32 blocks, u32 threads, u32 shared_bytes, const std::function<void()>& kernel);
-// Until all threads of the block are here.
+// Waits until all threads of the block are here.
 void barrier();
 }  // namespace shim
 

@@ -1,4 +1,4 @@
-//! The kernels on the CPU: a process that runs them behind stand-ins for CUDA's built-ins, as a device.
+//! A device on the CPU: a process that runs the kernels, with stand-ins for CUDA's built-ins.
 
 use aioli::ParameterSet;
 use aioli_gpu::Error;
@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// A C++ compiler that this machine has.
+/// A C++ compiler of this machine.
 pub(crate) fn compiler() -> Option<PathBuf> {
     let candidates =
         std::env::var_os("CXX").map(PathBuf::from).into_iter().chain(["g++", "clang++"].map(PathBuf::from));
@@ -17,10 +17,11 @@ pub(crate) fn compiler() -> Option<PathBuf> {
         .find(|name| Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success()))
 }
 
-/// Whether the compiler makes programs with these flags that run: a sanitizer may not be installed.
+/// Whether the compiler takes these flags and its programs run. A sanitizer may not be installed.
 pub(crate) fn supports<P: ParameterSet>(compiler: &Path, name: &str, flags: &[&str]) -> bool {
     let folder = folder::<P>(name);
-    let (source, program) = (folder.join("nothing.cpp"), folder.join("nothing"));
+    let source = folder.join("nothing.cpp");
+    let program = folder.join("nothing");
     std::fs::create_dir_all(&folder).is_ok()
         && std::fs::write(&source, "int main() {}\n").is_ok()
         && Command::new(compiler)
@@ -33,7 +34,7 @@ pub(crate) fn supports<P: ParameterSet>(compiler: &Path, name: &str, flags: &[&s
         && Command::new(&program).output().is_ok_and(|output| output.status.success())
 }
 
-/// Compiles the kernels of a set, edited, with these flags; returns the program.
+/// Compiles the edited source of a set's kernels with these flags, and returns the program.
 pub(crate) fn build<P: ParameterSet>(
     compiler: &Path,
     name: &str,
@@ -57,12 +58,12 @@ pub(crate) fn build<P: ParameterSet>(
     }
 }
 
-/// Where a test of a set builds: no two of them in the same place, as they run at the same time.
+/// The folder in which a test of a set builds. Tests run at the same time, so each has its own.
 fn folder<P: ParameterSet>(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}", P::ALGORITHM))
 }
 
-/// The process.
+/// The process, as a device.
 pub(crate) struct Emulated(RefCell<Process>);
 
 struct Process {
@@ -74,7 +75,7 @@ struct Process {
 }
 
 impl Emulated {
-    /// Starts it; batches on it may take so many bytes of memory.
+    /// Starts the process. Batches on it may take `memory` bytes.
     pub(crate) fn start(program: &Path, memory: usize) -> Self {
         let mut child = Command::new(program)
             .env("ASAN_OPTIONS", "detect_leaks=0:detect_stack_use_after_return=0")
@@ -95,7 +96,7 @@ impl Emulated {
         Self(RefCell::new(process))
     }
 
-    /// What it said on its standard error, after it has ended.
+    /// Ends the process, and returns what it wrote to standard error.
     pub(crate) fn report(self) -> String {
         let mut process = self.0.into_inner();
         drop(process.input.take());
@@ -118,14 +119,15 @@ impl Process {
     }
 }
 
-/// The process is gone: a sanitizer has ended it, or it has ended itself.
+/// The error of a process that is gone, whether a sanitizer has ended it or it has ended itself.
 fn ended(error: std::io::Error) -> Error {
     Error::Cuda { call: "the harness", reason: error.to_string() }
 }
 
-/// Where memory is in the process.
+/// The number that a piece of memory has in the process.
 pub(crate) struct Memory(u32);
 
+/// A message to the process: a command and its numbers.
 fn message(command: u8, numbers: &[u32]) -> Vec<u8> {
     std::iter::once(command).chain(numbers.iter().flat_map(|number| number.to_le_bytes())).collect()
 }
@@ -182,5 +184,5 @@ impl Device for &Emulated {
     }
 }
 
-/// So that blocks work on several schemes each.
+/// Few, so that each block works on several items.
 const MULTIPROCESSORS: u32 = 2;

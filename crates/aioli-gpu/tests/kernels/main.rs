@@ -1,19 +1,20 @@
 //! The kernels, run on the CPU under sanitizers, give the bytes of the library.
 //!
-//! Needs a C++ compiler (`CXX`, g++ or clang++) with its sanitizers; where there is none, each test says that it checked
-//! nothing. The batches are cut into chunks so small, for two multiprocessors, that every path of them is taken.
+//! The tests need a C++ compiler (`CXX`, g++ or clang++) with its sanitizers. Without one, each
+//! test says that it checked nothing. Batches are cut into small chunks, for two multiprocessors,
+//! so that they take every path.
 
 mod emulated;
 
-use aioli::backend::BackendKind;
+use aioli::backend::DetectedBackend;
 use aioli::{MessageDigest, ParameterSet, Signature, SigningKey, VerifyingKey, hazmat, round2, round3};
 use aioli_gpu::emulation::Engine;
-use aioli_gpu::{Error, Signing, Verification};
+use aioli_gpu::{Error, Item, SigningItem};
 use emulated::{Emulated, build, compiler, supports};
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Builds the kernels of a set, edited, or says why this test checks nothing.
+/// Builds the kernels of a set from their edited source, or says why this test checks nothing.
 fn program<P: ParameterSet>(
     test: &str,
     flags: &[&str],
@@ -34,18 +35,19 @@ fn program<P: ParameterSet>(
     )
 }
 
-/// Says what was not checked, where the test runner does not keep it to itself.
+/// Names what was not checked, on standard error itself, because the test runner captures what is
+/// printed.
 fn skipped(what: &str) {
     writeln!(std::io::stderr(), "SKIPPED {what}").expect("standard error");
 }
 
-/// Replaces one place of a source, which must be there.
+/// Plants an error: replaces a piece of the source, which must occur.
 fn planted(source: String, from: &str, to: &str) -> String {
     assert!(source.contains(from), "the place of the planted error: {from}");
     source.replacen(from, to, 1)
 }
 
-/// Keys, digests, randomizers and what the library makes of them.
+/// Keys, digests and randomizers, and the results of the library for them.
 struct Expected<P: ParameterSet> {
     keys: Vec<SigningKey<P>>,
     public_keys: Vec<VerifyingKey<P>>,
@@ -56,7 +58,7 @@ struct Expected<P: ParameterSet> {
 
 impl<P: ParameterSet> Expected<P> {
     fn new(count: usize) -> Self {
-        let kind = BackendKind::best();
+        let kind = DetectedBackend::best();
         let seed = |i: usize| (0..P::SECRET_KEY_BYTES).map(|j| (i * 29 + j * 7 + j * j) as u8).collect::<Vec<u8>>();
         let keys: Vec<_> = (0..count).map(|i| SigningKey::<P>::try_from(&seed(i)[..]).unwrap()).collect();
         let digests: Vec<_> = (0..count).map(|i| MessageDigest::of(&[i as u8; 5])).collect();
@@ -73,14 +75,14 @@ impl<P: ParameterSet> Expected<P> {
     }
 
     fn keygen(&self, device: &Emulated) -> Result<(), Error> {
-        let public_keys = engine(device).keygen(&self.keys)?;
+        let public_keys = engine(device).verifying_keys(&self.keys)?;
         assert!(public_keys == self.public_keys, "public keys of {}", P::ALGORITHM);
         Ok(())
     }
 
     fn sign(&self, device: &Emulated) -> Result<(), Error> {
-        let items = self.keys.iter().zip(&self.digests).map(|(key, digest)| Signing { key, digest });
-        let signatures = engine(device).sign(&items.collect::<Vec<_>>(), &self.randomizers)?;
+        let items = self.keys.iter().zip(&self.digests).map(|(key, digest)| SigningItem { key, digest });
+        let signatures = engine(device).sign_batch_with(&items.collect::<Vec<_>>(), &self.randomizers)?;
         for (i, (signature, expected)) in signatures.iter().zip(&self.signatures).enumerate() {
             assert!(signature.as_ref() == Ok(expected), "signature {i} of {}", P::ALGORITHM);
         }
@@ -88,10 +90,11 @@ impl<P: ParameterSet> Expected<P> {
         Ok(())
     }
 
-    /// Each under its key, and as many under the first key alone that it is expanded; of each signature a bad one too.
+    /// Verifies good and bad signatures, each with its own key, and then enough of them under the
+    /// first key that this key is expanded.
     fn verify(&self, device: &Emulated) -> Result<(), Error> {
         let packed = P::SIGNATURE_BYTES - P::SALT_BYTES;
-        // A flipped bit in the vectors, from the first to the last, or in the salt.
+        // Flips a bit of the vectors, from the first byte to the last, or of the salt.
         let flipped = |i: usize, signature: &Signature<P>| {
             let mut bytes = signature.as_ref().to_vec();
             let at = [0, packed - 1, packed, packed / 2, P::SIGNATURE_BYTES - 1][i % 5];
@@ -99,13 +102,14 @@ impl<P: ParameterSet> Expected<P> {
             Signature::<P>::try_from(&bytes[..]).unwrap()
         };
         let bad: Vec<_> = self.signatures.iter().enumerate().map(|(i, signature)| flipped(i, signature)).collect();
-        let one: Vec<_> = (0..SHARED).map(|i| flipped(i, &self.signatures[0])).collect();
-        let item = |key: usize, digest: usize, signature| Verification {
+        let bad_of_first: Vec<_> = (0..SHARED).map(|i| flipped(i, &self.signatures[0])).collect();
+        let item = |key: usize, digest: usize, signature| Item {
             key: &self.public_keys[key],
             digest: &self.digests[digest],
             signature,
         };
-        let (mut items, mut valid) = (Vec::new(), Vec::new());
+        let mut items = Vec::new();
+        let mut valid = Vec::new();
         for (i, (signature, bad)) in self.signatures.iter().zip(&bad).enumerate() {
             let other = (i + 1) % self.keys.len();
             items.extend([
@@ -116,11 +120,11 @@ impl<P: ParameterSet> Expected<P> {
             ]);
             valid.extend([true, false, false, false]);
         }
-        for signature in &one {
+        for signature in &bad_of_first {
             items.extend([item(0, 0, signature), item(0, 0, &self.signatures[0])]);
             valid.extend([false, true]);
         }
-        let verdicts = engine(device).verify(&items)?;
+        let verdicts = engine(device).verify_batch(&items)?;
         let verdicts: Vec<bool> = verdicts.iter().map(Result::is_ok).collect();
         assert_eq!(verdicts, valid, "signatures of {}", P::ALGORITHM);
         Ok(())
@@ -131,7 +135,7 @@ fn engine<P: ParameterSet>(device: &Emulated) -> Engine<P, &Emulated> {
     Engine::new(device).with_chunk(3)
 }
 
-/// All operations of a set.
+/// Compares all operations of a set with the library.
 fn agrees<P: ParameterSet>(count: usize, shared_bytes: u32) {
     let Some(program) = program::<P>("agrees", SANITIZED, shared_bytes, |source| source) else { return };
     let device = Emulated::start(&program, 1 << 30);
@@ -148,7 +152,7 @@ fn threads_do_not_race_and_a_missing_barrier_is_caught() {
     let expected = Expected::<Small>::new(2);
     let control = program::<Small>("race-control", THREADS, SMALL, |source| source);
     let race = program::<Small>("race", THREADS, SMALL, |source| {
-        // The one between filling a buffer and using it.
+        // Takes out the barrier between filling a buffer and using it.
         planted(source, "        __syncthreads();\n        int base = 0;", "        int base = 0;")
     });
     let (Some(control), Some(race)) = (control, race) else { return };
@@ -164,7 +168,7 @@ fn threads_do_not_race_and_a_missing_barrier_is_caught() {
 #[test]
 fn an_access_beyond_shared_memory_is_caught() {
     let Some(program) = program::<Small>("overrun", SANITIZED, SMALL, |source| {
-        planted(source, "rows + r * P::STAGE_STRIDE + thread", "rows + (r + 1) * P::STAGE_STRIDE + thread")
+        planted(source, "rows + i * P::STAGE_STRIDE + thread", "rows + (i + 1) * P::STAGE_STRIDE + thread")
     }) else {
         return;
     };
@@ -177,33 +181,32 @@ fn an_access_beyond_shared_memory_is_caught() {
 #[test]
 fn bounded_memory_makes_smaller_chunks() {
     let Some(program) = program::<Small>("bounded", SANITIZED, SMALL, |source| source) else { return };
-    // Room for one signature in each lane.
+    // Each lane has room for one signature.
     let device = Emulated::start(&program, 60_000);
     let expected = Expected::<Small>::new(3);
-    let items = expected.keys.iter().zip(&expected.digests).map(|(key, digest)| Signing { key, digest });
+    let items = expected.keys.iter().zip(&expected.digests).map(|(key, digest)| SigningItem { key, digest });
     let engine = Engine::<Small, _>::new(&device);
-    let signatures = engine.sign(&items.collect::<Vec<_>>(), &expected.randomizers).unwrap();
+    let signatures = engine.sign_batch_with(&items.collect::<Vec<_>>(), &expected.randomizers).unwrap();
     assert!(
         signatures.iter().zip(&expected.signatures).all(|(signature, expected)| signature.as_ref() == Ok(expected))
     );
-    assert_eq!(engine.keygen(&[]).unwrap(), []);
-    let (expected, given) = (Small::SALT_BYTES, 1);
-    let item = Signing { key: &expected_key(), digest: &MessageDigest::of(b"") };
-    assert_eq!(engine.sign(&[item], &[0]).unwrap_err(), Error::Randomizers { expected, given });
+    assert_eq!(engine.verifying_keys(&[]).unwrap(), []);
+    let key = SigningKey::from_seed([1; Small::SECRET_KEY_BYTES]);
+    let item = SigningItem { key: &key, digest: &MessageDigest::of(b"") };
+    let error = Error::Randomizers { expected: Small::SALT_BYTES, given: 1 };
+    assert_eq!(engine.sign_batch_with(&[item], &[0]).unwrap_err(), error);
 }
 
-fn expected_key() -> SigningKey<Small> {
-    SigningKey::from_seed([1; Small::SECRET_KEY_BYTES])
-}
-
-/// Items under one key, enough that it is expanded.
+/// Pairs of items under one key, enough that the key is expanded.
 const SHARED: usize = 10;
-/// Shared memory of a block, in bytes: on consumers' GPUs, where one AES table fits, and on an H200, four, or two.
+/// Bytes of shared memory of a block on a consumer's GPU, where one AES table fits.
 const SMALL: u32 = 101_376;
+/// Bytes of shared memory of a block on an H200, where four AES tables fit, or two.
 const LARGE: u32 = 232_448;
 const SANITIZED: &[&str] = &["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
 
-/// A thread of the operating system for each thread of a block, so that accesses of two of them race where no barrier is.
+/// Flags for ThreadSanitizer. Each thread of a block is a thread of the operating system, so that
+/// two accesses without a barrier between them race.
 const THREADS: &[&str] = &["-O1", "-DSHIM_THREADS", "-fsanitize=thread"];
 
 macro_rules! sets {

@@ -5,12 +5,12 @@ use crate::published::RedFlags;
 use crate::show::significant;
 use serde::{Deserialize, Serialize};
 
-/// A sign, and whether it is there.
+/// A sign of a wrong measurement, and whether it is there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Flag {
     pub(crate) name: String,
     pub(crate) raised: bool,
-    /// The figure and the limit.
+    /// The figure and its limit.
     pub(crate) reason: String,
 }
 
@@ -25,48 +25,54 @@ impl Flag {
     }
 }
 
-/// What is plausible.
+/// The limits of plausible figures.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Limits {
-    /// Nanoseconds; and what being faster would mean.
+    /// The least plausible nanoseconds, and the meaning of fewer.
     pub(crate) fastest_ns: f64,
     fastest_why: String,
-    /// Nanoseconds; and what being slower would mean.
+    /// The most plausible nanoseconds, and the meaning of more.
     pub(crate) slowest_ns: f64,
     slowest_why: String,
     cv_percent: f64,
-    /// From, to; on x86-64.
-    pub(crate) cycles: (f64, f64),
+    /// The least and the most plausible reference cycles on x86-64.
+    pub(crate) fewest_cycles: f64,
+    pub(crate) most_cycles: f64,
     single_pass_percent: f64,
 }
 
 impl Limits {
-    /// The published ones for verification with Falcon-512.
+    /// The published limits for verification with Falcon-512.
     pub(crate) fn of_falcon(red: &RedFlags) -> Self {
+        let [fewest_cycles, most_cycles] = red.cycles_x86;
         Self {
             fastest_ns: 1e9 / red.too_fast_ops_per_second,
             fastest_why: "the compiler may have removed the work".into(),
             slowest_ns: 1e9 / red.too_slow_ops_per_second,
             slowest_why: "something may be wrong with the build".into(),
             cv_percent: red.high_variance_cv_percent,
-            cycles: (red.cycles_x86[0], red.cycles_x86[1]),
+            fewest_cycles,
+            most_cycles,
             single_pass_percent: red.single_pass_against_median_percent,
         }
     }
 
-    /// For verification with MAYO, whose P has so many bytes: the time of its key stream here, and the most cycles and
-    /// nanoseconds of published code. The limits of noise are those of Falcon.
-    pub(crate) fn of_mayo(bytes: usize, key_stream_ns: f64, slowest_cycles: f64, slowest_ns: f64) -> Self {
+    /// The limits for verification with MAYO whose P1 and P2 have `p_bytes` bytes, from the time of
+    /// the key stream here and from the most cycles and nanoseconds of published code. The limits
+    /// of noise are those of Falcon.
+    pub(crate) fn of_mayo(p_bytes: usize, key_stream_ns: f64, slowest_cycles: f64, slowest_ns: f64) -> Self {
         let falcon = Self::of_falcon(&crate::published::Published::get().falcon_red_flags);
-        // Ten rounds of AES for each block. No x86-64 does more than eight of those a cycle: two instructions on four
-        // blocks each. The counter may tick at half the rate of the core's clock.
-        let fewest_cycles = bytes as f64 / 16.0 * 10.0 / 8.0 / 2.0;
+        // Each block takes ten rounds of AES. No x86-64 does more than eight rounds per cycle: two
+        // instructions on four blocks each. The counter may tick at half the rate of the core's
+        // clock.
+        let fewest_cycles = p_bytes as f64 / 16.0 * 10.0 / 8.0 / 2.0;
         Self {
             fastest_ns: key_stream_ns,
             fastest_why: "P alone takes that long to expand here, so work must be missing".into(),
             slowest_ns: 2.0 * slowest_ns,
             slowest_why: "twice the slowest published code of this kind: something may be wrong with the build".into(),
-            cycles: (fewest_cycles, 2.0 * slowest_cycles),
+            fewest_cycles,
+            most_cycles: 2.0 * slowest_cycles,
             ..falcon
         }
     }
@@ -76,19 +82,18 @@ impl Limits {
 pub(crate) fn judge(statistics: &Statistics, limits: &Limits) -> Vec<Flag> {
     let rate = |ns: f64| significant(1e9 / ns);
     let ops = rate(statistics.median_ns);
-    let (least, most) = limits.cycles;
     let off = statistics.single_pass_off_percent();
-    // Written so that what is not a number raises the flag.
+    // NaN is within no limits, so it raises the flag.
     let within = |value: f64, low: f64, high: f64| value >= low && value <= high;
     let cycles = match statistics.median_cycles {
         Some(cycles) => Flag::new(
             "implausible cycles",
-            cfg!(target_arch = "x86_64") && !within(cycles, least, most),
+            cfg!(target_arch = "x86_64") && !within(cycles, limits.fewest_cycles, limits.most_cycles),
             format!(
                 "{} reference cycles; plausible: {} to {}",
                 significant(cycles),
-                significant(least),
-                significant(most)
+                significant(limits.fewest_cycles),
+                significant(limits.most_cycles)
             ),
         ),
         None => Flag::new("implausible cycles", false, "no counter to check on this machine".into()),
@@ -147,7 +152,7 @@ mod tests {
         assert_eq!(raised(&good, &falcon()), [""; 0]);
         assert_eq!(judge(&good, &falcon()).len(), 5);
         assert!(judge(&good, &falcon()).iter().all(|flag| flag.verdict() == "OK"));
-        // No counter is not a flag.
+        // A machine without a counter raises no flag for that.
         assert_eq!(raised(&planted(40_000.0, None, 0.67, 40_000.0), &falcon()), [""; 0]);
     }
 
@@ -182,7 +187,7 @@ mod tests {
     fn mayo_cannot_be_faster_than_its_key_stream() {
         // 160,000 bytes are 10,000 blocks: at least 6,250 cycles of a slow counter.
         let limits = Limits::of_mayo(160_000, 10_000.0, 200_000.0, 60_000.0);
-        assert_eq!(limits.cycles, (6_250.0, 400_000.0));
+        assert_eq!((limits.fewest_cycles, limits.most_cycles), (6_250.0, 400_000.0));
         assert_eq!(raised(&planted(15_000.0, Some(40_000.0), 1.0, 15_000.0), &limits), [""; 0]);
         assert_eq!(raised(&planted(9_000.0, Some(40_000.0), 1.0, 9_000.0), &limits), ["too fast"]);
         assert_eq!(raised(&planted(121_000.0, Some(300_000.0), 1.0, 121_000.0), &limits), ["too slow"]);

@@ -1,22 +1,22 @@
-//! Key inspection: sizes as specified, good signatures accepted, corrupted ones refused.
+//! Key inspection: sizes are as specified, good signatures are accepted, corrupted ones refused.
 
 use super::MESSAGE_BYTES;
-use crate::peers::Scheme;
+use crate::peers::Implementation;
 use crate::random::Random;
 use crate::record::Label;
 use crate::show::Table;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-/// What was found out about an implementation.
+/// The findings about an implementation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Inspection {
     pub(crate) algorithm: String,
     pub(crate) round: Option<u8>,
     pub(crate) implementation: String,
-    /// Bytes of the public key, the secret key and the signature.
+    /// Bytes in the public key, the secret key and the signature.
     bytes: [usize; 3],
-    /// Whether those are as specified.
+    /// Whether these sizes are as specified.
     sizes: bool,
     accepts_good: bool,
     refuses_other_signature: bool,
@@ -40,13 +40,13 @@ impl Inspection {
 /// # Errors
 ///
 /// If it cannot make a key or sign, or if its sizes are not known here.
-pub(crate) fn inspect(scheme: &dyn Scheme) -> Result<Inspection> {
-    let Label { implementation, set, round, .. } = scheme.label();
+pub(crate) fn inspect(subject: &dyn Implementation) -> Result<Inspection> {
+    let Label { implementation, set, round, .. } = subject.label();
     let specified = Sizes::of(&set, round).with_context(|| format!("no specified sizes for {set}"))?;
-    let key = scheme.keypair()?;
+    let key = subject.keypair()?;
     let message = Random::bytes::<MESSAGE_BYTES>();
-    let signature = scheme.sign(&key, &message)?;
-    // At the beginning, in the middle and at the end.
+    let signature = subject.sign(&key, &message)?;
+    // A bit is changed at the beginning, in the middle and at the end.
     let refuses = |bytes: &[u8], accepts: &dyn Fn(&[u8]) -> bool| {
         [0, bytes.len() / 2, bytes.len() - 1].into_iter().all(|at| {
             let mut corrupted = bytes.to_vec();
@@ -57,20 +57,20 @@ pub(crate) fn inspect(scheme: &dyn Scheme) -> Result<Inspection> {
     Ok(Inspection {
         bytes: [key.public.len(), key.secret.len(), signature.len()],
         sizes: specified.fit(key.public.len(), key.secret.len(), signature.len()),
-        accepts_good: scheme.verify(&key.public, &message, &signature),
-        refuses_other_signature: refuses(&signature, &|other| scheme.verify(&key.public, &message, other)),
-        refuses_other_message: refuses(&message, &|other| scheme.verify(&key.public, other, &signature)),
-        refuses_other_key: refuses(&key.public, &|other| scheme.verify(other, &message, &signature)),
+        accepts_good: subject.verify(&key.public, &message, &signature),
+        refuses_other_signature: refuses(&signature, &|other| subject.verify(&key.public, &message, other)),
+        refuses_other_message: refuses(&message, &|other| subject.verify(&key.public, other, &signature)),
+        refuses_other_key: refuses(&key.public, &|other| subject.verify(other, &message, &signature)),
         algorithm: set,
         round,
         implementation,
     })
 }
 
-/// All inspections.
+/// A table of all inspections.
 pub(crate) fn table(inspections: &[Inspection]) -> Table {
     let header = [
-        "scheme",
+        "algorithm",
         "implementation",
         "public key",
         "secret key",
@@ -97,10 +97,10 @@ pub(crate) fn table(inspections: &[Inspection]) -> Table {
     table
 }
 
-/// What the specification of a scheme says, in bytes.
+/// Sizes by the specification, in bytes.
 struct Sizes {
     public: usize,
-    /// Expanded, or the seed that stands for it.
+    /// The allowed sizes: of the expanded key, or of the seed it is expanded from.
     secret: &'static [usize],
     signature: usize,
     /// Whether signatures may be shorter.
@@ -121,11 +121,12 @@ impl Sizes {
     }
 }
 
-/// Scheme, round of NIST's process, public key, secret keys, signature.
+/// Algorithm, round of NIST's process, public key, secret keys, signature.
 type Specified = (&'static str, Option<u8>, usize, &'static [usize], usize);
 
-/// From the specifications, not from the code that is inspected: Falcon 1.2 (the longest compressed signature, as NIST's
-/// interface has it), FIPS 204, SPHINCS+ 3.1, RFC 8032, SEC 1 (uncompressed points), MAYO.
+/// The sizes in the specifications, not in the inspected code: Falcon 1.2 (the longest compressed
+/// signature, as in NIST's interface), FIPS 204, SPHINCS+ 3.1, RFC 8032, SEC 1 (uncompressed
+/// points), MAYO.
 const SPECIFIED: &[Specified] = &[
     ("Falcon-512", None, 897, &[1281], 752),
     ("Falcon-1024", None, 1793, &[2305], 1462),
@@ -150,28 +151,28 @@ mod tests {
     use crate::measure::Operation;
     use crate::peers::{self, Keypair};
     use aioli::Algorithm;
-    use aioli::backend::BackendKind;
+    use aioli::backend::DetectedBackend;
 
     #[test]
     fn everything_that_is_built_in_passes() {
-        let schemes = peers::inspected().unwrap();
-        assert!(schemes.len() + peers::NOT_BUILT_IN.len() >= 7 + Algorithm::ALL.len());
-        for scheme in schemes {
-            let found = inspect(&*scheme).unwrap();
+        let inspected = peers::inspected().unwrap();
+        assert!(inspected.len() + peers::NOT_BUILT_IN.len() >= 7 + Algorithm::ALL.len());
+        for subject in inspected {
+            let found = inspect(&*subject).unwrap();
             assert!(found.is_good(), "{found:?}");
         }
     }
 
-    /// aioli with something wrong.
+    /// aioli with a mistake, named by the string.
     struct Planted(&'static str);
 
     impl Planted {
-        fn inner() -> Box<dyn Scheme> {
-            peers::aioli::scheme(Algorithm::Mayo1, BackendKind::best())
+        fn inner() -> Box<dyn Implementation> {
+            peers::aioli::implementation(Algorithm::Mayo1, DetectedBackend::best())
         }
     }
 
-    impl Scheme for Planted {
+    impl Implementation for Planted {
         fn label(&self) -> Label {
             Self::inner().label()
         }

@@ -1,26 +1,26 @@
-//! Trials: the same operation timed many times over, in one go.
+//! Trials: one operation timed many times in a row.
 
+use crate::chapter::Run;
 use crate::counter;
 use crate::measure::{self, Quartiles, Sample, Scheduling, rounded};
-use crate::part::Run;
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
-/// How much to measure.
+/// The amount of measuring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Plan {
-    /// Operations that are not timed, at first.
+    /// Untimed operations at the beginning.
     pub(crate) warm_ups: usize,
     pub(crate) trials: usize,
-    /// In a trial.
+    /// Operations per trial.
     pub(crate) operations: usize,
 }
 
 impl Plan {
-    /// As in the publications that ours is compared with.
+    /// The plan of the publications that we compare with.
     pub(crate) const PUBLISHED: Self = Self { warm_ups: 100, trials: 1000, operations: 100 };
-    /// For a first look.
+    /// The plan of a first look.
     pub(crate) const QUICK: Self = Self { warm_ups: 100, trials: 100, operations: 20 };
 }
 
@@ -34,44 +34,44 @@ impl std::fmt::Display for Plan {
     }
 }
 
-/// What was measured.
+/// The measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Trials {
     pub(crate) statistics: Statistics,
-    /// Every trial, where it was just made: these are not part of the record.
+    /// Every trial, right after measuring only: they are not part of the record.
     #[serde(skip)]
     pub(crate) raw: Vec<Sample>,
 }
 
-/// Of the trials; everything is for one operation.
+/// Statistics of the trials; all figures are for one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Statistics {
     pub(crate) median_ns: f64,
     pub(crate) q1_ns: f64,
     pub(crate) q3_ns: f64,
     pub(crate) mean_ns: f64,
-    /// Reference cycles.
+    /// The median in reference cycles.
     pub(crate) median_cycles: Option<f64>,
     /// The standard deviation of the trials in percent of their mean.
     pub(crate) cv_percent: f64,
-    /// By the clock read once before and once after as many operations as ten trials have.
+    /// The time by one reading of the clock before and one after the operations of ten trials.
     pub(crate) single_pass_ns: f64,
-    /// Ticks of the counter in a nanosecond, over all trials.
+    /// Ticks of the counter per nanosecond, over all trials.
     pub(crate) counter_ghz: Option<f64>,
-    /// The share of the time that the thread was ready to run while the processor was given to others.
+    /// The share of the time that the thread was ready but waited for a processor.
     pub(crate) waiting: Option<f64>,
-    /// Core cycles in a nanosecond, by additions of known length, right after the trials.
+    /// Core cycles per nanosecond, by a loop of known length right after the trials.
     pub(crate) core_ghz: Option<f64>,
 }
 
 impl Statistics {
-    /// Of trials, and of a single pass.
+    /// The statistics of trials and of a single pass.
     pub(crate) fn of(trials: &[Sample], single_pass_ns: f64) -> Self {
         let ns = Quartiles::of(trials.iter().map(|trial| trial.ns));
         let count = trials.len() as f64;
         let mean = trials.iter().map(|trial| trial.ns).sum::<f64>() / count;
         let squares: f64 = trials.iter().map(|trial| (trial.ns - mean).powi(2)).sum();
-        // Of a sample, so divided by one less.
+        // The sample's standard deviation divides by one less than the count.
         let deviation = if trials.len() > 1 { (squares / (count - 1.0)).sqrt() } else { 0.0 };
         let cycles: Option<Vec<f64>> = trials.iter().map(|trial| trial.cycles).collect();
         let ticks = cycles.as_ref().map(|cycles| cycles.iter().sum::<f64>() / count / mean);
@@ -89,22 +89,22 @@ impl Statistics {
         }
     }
 
-    /// By the median.
+    /// Operations per second by the median.
     pub(crate) fn ops_per_second(&self) -> f64 {
         1e9 / self.median_ns
     }
 
-    /// How far the rate of a single pass is from the median's, in percent of the latter.
+    /// The distance of the single pass's rate from the median's, in percent of the median's.
     pub(crate) fn single_pass_off_percent(&self) -> f64 {
         100.0 * (self.median_ns / self.single_pass_ns - 1.0).abs()
     }
 }
 
-/// Times `operation` according to `plan`, or less if the run is stopped.
+/// Times `operation` by `plan`, with fewer trials if the run is stopped.
 ///
 /// # Errors
 ///
-/// Those of the operation, and if it was stopped before the first trial was finished.
+/// Errors of the operation, and if the run is stopped before the end of the first trial.
 pub(crate) fn measure(plan: Plan, run: &Run<'_>, mut operation: impl FnMut() -> Result<()>) -> Result<Trials> {
     let mut several = |count: usize| (0..count).try_for_each(|_| operation());
     several(plan.warm_ups)?;
@@ -114,9 +114,11 @@ pub(crate) fn measure(plan: Plan, run: &Run<'_>, mut operation: impl FnMut() -> 
         if run.stopped() {
             break;
         }
-        let (start, start_cycles) = (Instant::now(), counter::cycles());
+        let start = Instant::now();
+        let start_cycles = counter::cycles();
         several(plan.operations)?;
-        let (end_cycles, ns) = (counter::cycles(), start.elapsed().as_nanos() as f64);
+        let end_cycles = counter::cycles();
+        let ns = start.elapsed().as_nanos() as f64;
         let count = plan.operations as f64;
         let cycles = start_cycles.zip(end_cycles).map(|(start, end)| end.wrapping_sub(start) as f64 / count);
         trials.push(Sample { ns: ns / count, cycles });
@@ -148,7 +150,8 @@ mod tests {
 
     #[test]
     fn statistics_agree_with_a_reference() {
-        // Computed with Python: statistics.mean, .stdev, .median, .quantiles(n=4, method="inclusive").
+        // Computed with Python: statistics.mean, .stdev, .median, .quantiles(n=4,
+        // method="inclusive").
         let trials = [12.0, 10.0, 11.0, 30.0, 10.5, 11.5].map(|ns| Sample { ns, cycles: Some(3.0 * ns) });
         let statistics = Statistics::of(&trials, 12.5);
         assert_eq!(statistics.mean_ns, 14.2);

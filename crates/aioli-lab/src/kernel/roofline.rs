@@ -1,50 +1,53 @@
-//! Multiply-accumulates per cycle against what the instructions allow.
+//! The roofline of the left product: multiply-accumulates per cycle, and the limits that the
+//! processor sets.
 //!
-//! To the right: how many multiply-accumulates there are for a byte of P1, two for each row of X. A kernel cannot do more than
-//! its multiplying instruction does, times how many of them start in a cycle; nor, since P1 is larger than the first cache,
-//! more than the second cache delivers bytes for. Both are assumptions about the processor, and stated.
+//! The horizontal axis is multiply-accumulates per byte of P1, two for each row of the left
+//! operand. Two things limit a kernel. Its multiplying instruction: multiply-accumulates per
+//! instruction times instructions per cycle. The second cache, which holds P1 since the first is
+//! too small: multiply-accumulates per byte times bytes per cycle. Instructions and bytes per cycle
+//! are assumptions about the processor, and the report states them.
 
 use super::{Kernels, OPERATIONS};
 use crate::show::{Block, Chart, Curve, Marks};
 use aioli::backend::BackendKind;
 
-/// A roof: the most that an instruction allows.
+/// A roof: the limit that an instruction sets.
 struct Roof {
     kind: BackendKind,
     instruction: &'static str,
-    /// Multiply-accumulates of an instruction.
+    /// Multiply-accumulates per instruction.
     each: f64,
-    /// How many are assumed to start in a cycle.
+    /// Instructions per cycle, an assumption.
     starts: f64,
 }
 
-/// Starts in a cycle: two shuffles or affine maps of 256 bits on Zen 3 to 5 and on Intel since Ice Lake; of 512 bits one on
-/// Zen 4 and Intel, two on Zen 5.
+/// The roofs. Shuffles and affine maps of 256 bits start twice a cycle on Zen 3 to 5 and on Intel
+/// since Ice Lake; those of 512 bits once on Zen 4 and Intel, twice on Zen 5.
 const ROOFS: [Roof; 4] = [
-    // 32 bytes looked up, each with the products of two rows of X.
+    // A shuffle looks up 32 bytes, each with the products of two rows of the left operand.
     Roof { kind: BackendKind::Avx2, instruction: "vpshufb ymm", each: 64.0, starts: 2.0 },
-    // 32 bytes, each a vector of two elements times a matrix of 2 by 2.
+    // An affine map multiplies 32 bytes, vectors of two elements, by a matrix of 2 by 2 elements.
     Roof { kind: BackendKind::Gfni256, instruction: "vgf2p8affineqb ymm", each: 128.0, starts: 2.0 },
     Roof { kind: BackendKind::Gfni512, instruction: "vgf2p8affineqb zmm", each: 256.0, starts: 1.0 },
     Roof { kind: BackendKind::Gfni512, instruction: "vgf2p8affineqb zmm", each: 256.0, starts: 2.0 },
 ];
 
-/// Bytes that the second cache is assumed to deliver in a cycle.
+/// Bytes per cycle from the second cache, an assumption.
 const L2_BYTES: f64 = 32.0;
 
-/// The picture, if the core's clock is known.
+/// The chart and its assumptions, if the core's clock is known.
 pub(super) fn blocks(section: &Kernels) -> Vec<Block> {
     if section.conditions.core_ghz.is_none() {
         return vec![Block::Text("Without the core's clock there is no roofline.".into())];
     }
     let roofs: Vec<String> = ROOFS
         .iter()
-        .filter(|roof| roof.kind.is_available())
+        .filter(|roof| roof.kind.detect().is_ok())
         .map(|roof| format!("{} {} of {}", roof.instruction, roof.starts, roof.each))
         .collect();
     let text = format!(
-        "Roofs, as instructions in a cycle and multiply-accumulates of each: {}. From the second cache {L2_BYTES} bytes in a \
-         cycle. Zen 5 starts two of 512 bits in a cycle, Zen 4 and Intel one.",
+        "Roofs, as instructions per cycle and multiply-accumulates of each: {}. The second cache gives {L2_BYTES} \
+         bytes per cycle. Zen 5 starts two instructions of 512 bits per cycle, Zen 4 and Intel one.",
         roofs.join("; ")
     );
     vec![Block::Text(text), Block::Chart(chart(section))]
@@ -63,10 +66,11 @@ pub(super) fn chart(section: &Kernels) -> Chart {
         }
     }
     let all = || curves.iter().flat_map(|curve| &curve.points).map(|&(x, _)| x);
-    let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+    let least = all().fold(f64::INFINITY, f64::min);
+    let most = all().fold(0.0, f64::max);
     let roofs: Vec<Curve> = ROOFS
         .iter()
-        .filter(|roof| roof.kind.is_available())
+        .filter(|roof| roof.kind.detect().is_ok())
         .map(|roof| Curve {
             name: format!("{} {} a cycle", roof.starts, roof.instruction),
             points: roof_points(roof.each * roof.starts, least, most),
@@ -84,12 +88,13 @@ pub(super) fn chart(section: &Kernels) -> Chart {
     }
 }
 
-/// Multiply-accumulates for a byte of the operand.
+/// Multiply-accumulates per byte of P1.
 fn intensity(rows: usize) -> f64 {
     (2 * rows) as f64
 }
 
-/// The line from `least` to `most`: rising as the cache delivers, then flat.
+/// The line of a roof from `least` to `most`: it rises with the bytes of the cache, then is flat at
+/// `height`.
 fn roof_points(height: f64, least: f64, most: f64) -> Vec<(f64, f64)> {
     let ridge = height / L2_BYTES;
     let at = |x: f64| (x, height.min(x * L2_BYTES));

@@ -1,13 +1,14 @@
 //! liboqs, through the crate `oqs` (cargo feature `peers`).
 //!
-//! Building it needs cmake, libclang, OpenSSL's headers and a C compiler; clang makes the faster MAYO:
-//! `CC=clang-19 CXX=clang++-19 LIBCLANG_PATH=/usr/lib/llvm-19/lib cargo build --release -p aioli-lab --features peers`.
-//! It is built as its packagers build it: every code path compiled in and chosen when it runs, AES by OpenSSL.
+//! Building it needs cmake, libclang, OpenSSL's headers and a C compiler; clang makes the faster
+//! MAYO: `CC=clang-19 CXX=clang++-19 LIBCLANG_PATH=/usr/lib/llvm-19/lib cargo build --release -p
+//! aioli-lab --features peers`. It is built like distribution packages: all code paths are compiled
+//! in and chosen at run time, and AES is OpenSSL's.
 //!
-//! It has no expanded keys in its interface.
+//! Its interface has no expanded keys.
 #![allow(unsafe_code, reason = "two functions of liboqs that the crate `oqs` does not wrap")]
 
-use super::{Keypair, MESSAGE_BYTES, SIGNATURES, Scheme};
+use super::{Implementation, Keypair, MESSAGE_BYTES, SIGNATURES};
 use crate::measure::Operation;
 use crate::random::Random;
 use crate::record::Label;
@@ -18,8 +19,8 @@ use oqs_sys::common::{OQS_CPU_EXT, OQS_CPU_has_extension};
 use std::hint::black_box;
 use std::rc::Rc;
 
-/// The set, if liboqs has it: those of round 2.
-pub(super) fn mayo(algorithm: Algorithm) -> Result<Option<Box<dyn Scheme>>> {
+/// liboqs with this set, if it has it. It has the sets of round 2.
+pub(super) fn mayo(algorithm: Algorithm) -> Result<Option<Box<dyn Implementation>>> {
     use oqs::sig::Algorithm as Oqs;
     let oqs = match algorithm {
         Algorithm::Mayo1Round2 => Oqs::Mayo1,
@@ -28,17 +29,21 @@ pub(super) fn mayo(algorithm: Algorithm) -> Result<Option<Box<dyn Scheme>>> {
         Algorithm::Mayo5Round2 => Oqs::Mayo5,
         _ => return Ok(None),
     };
-    Ok(Some(scheme(oqs, algorithm.set_name(), Some(2))?))
+    Ok(Some(implementation(oqs, algorithm.set_name(), Some(2))?))
 }
 
-/// Other signature schemes, for scale.
-pub(super) fn others() -> Result<[Box<dyn Scheme>; 2]> {
-    use oqs::sig::Algorithm as Oqs;
-    Ok([scheme(Oqs::Falcon512, "Falcon-512", None)?, scheme(Oqs::MlDsa44, "ML-DSA-44", None)?])
+/// Falcon-512, the yardstick of `credibility`.
+pub(super) fn falcon_512() -> Result<Box<dyn Implementation>> {
+    implementation(oqs::sig::Algorithm::Falcon512, "Falcon-512", None)
 }
 
-/// What is inspected besides MAYO.
-pub(super) fn inspected() -> Result<Vec<Box<dyn Scheme>>> {
+/// Other signature algorithms, for scale.
+pub(super) fn for_scale() -> Result<[Box<dyn Implementation>; 2]> {
+    Ok([falcon_512()?, implementation(oqs::sig::Algorithm::MlDsa44, "ML-DSA-44", None)?])
+}
+
+/// The algorithms besides MAYO whose keys and signatures are inspected.
+pub(super) fn inspected() -> Result<Vec<Box<dyn Implementation>>> {
     use oqs::sig::Algorithm as Oqs;
     [
         (Oqs::Falcon512, "Falcon-512"),
@@ -48,30 +53,34 @@ pub(super) fn inspected() -> Result<Vec<Box<dyn Scheme>>> {
         (Oqs::SphincsSha2128fSimple, "SPHINCS+-SHA2-128f"),
     ]
     .into_iter()
-    .map(|(algorithm, name)| scheme(algorithm, name, None))
+    .map(|(algorithm, name)| implementation(algorithm, name, None))
     .collect()
 }
 
-/// How it was built, and what it found here.
+/// A sentence on how it was built and which code path it runs here.
 pub(super) fn build_note() -> String {
     let dispatch = if run_time_dispatch() { "code paths chosen at run time" } else { "code paths fixed when built" };
     let compiler = env!("AIOLI_LAB_CC");
     format!("liboqs {} built by {compiler}, {dispatch}; on this machine it runs its {} code", version(), backend())
 }
 
-fn scheme(algorithm: oqs::sig::Algorithm, set: &'static str, round: Option<u8>) -> Result<Box<dyn Scheme>> {
+fn implementation(
+    algorithm: oqs::sig::Algorithm,
+    set: &'static str,
+    round: Option<u8>,
+) -> Result<Box<dyn Implementation>> {
     oqs::init();
-    // SAFETY: `random` has the signature that is asked for and can be called at any time from any thread.
+    // SAFETY: `random` has the required signature and can be called at any time from any thread.
     unsafe { oqs_sys::rand::OQS_randombytes_custom_algorithm(Some(random)) };
     let sig = Sig::new(algorithm).with_context(|| format!("liboqs without {set}"))?;
     Ok(Box::new(Liboqs { sig: Rc::new(sig), set, round }))
 }
 
-/// What liboqs draws its randomness from here.
+/// The generator that replaces liboqs's own.
 extern "C" fn random(bytes: *mut u8, length: usize) {
     if length > 0 {
-        // SAFETY: liboqs passes memory of that many bytes to write to, which it owns and that was initialized or is
-        // plain bytes; nothing else refers to it during the call.
+        // SAFETY: liboqs passes `length` writable bytes that it owns and that nothing else refers
+        // to during the call. They may be uninitialized, but `fill` only writes them.
         Random::fill(unsafe { std::slice::from_raw_parts_mut(bytes, length) });
     }
 }
@@ -82,7 +91,7 @@ struct Liboqs {
     round: Option<u8>,
 }
 
-impl Scheme for Liboqs {
+impl Implementation for Liboqs {
     fn label(&self) -> Label {
         Label {
             implementation: "liboqs".into(),
@@ -136,21 +145,22 @@ impl Scheme for Liboqs {
     }
 }
 
-/// Of the C library, not of the crate.
+/// The version of the C library, which is not the crate's.
 fn version() -> String {
     let version = crate::record::version("oqs-sys");
     version.rsplit_once("liboqs-").map_or(version.clone(), |(_, liboqs)| liboqs.into())
 }
 
-/// Which of its code paths liboqs takes for all schemes measured here: they have one for AVX2, and one in plain C.
+/// The code path that liboqs takes. Every algorithm measured here has one for AVX2 and one in plain
+/// C.
 fn backend() -> &'static str {
     oqs::init();
-    // SAFETY: reads what `init` found out about the processor.
+    // SAFETY: the function reads the processor's features, which `init` has detected.
     let avx2 = unsafe { OQS_CPU_has_extension(OQS_CPU_EXT::OQS_CPU_EXT_AVX2) } == 1;
     if run_time_dispatch() && avx2 { "avx2" } else { "portable" }
 }
 
-/// Whether it was built with all code paths.
+/// Whether it was built with all code paths, to choose among them at run time.
 fn run_time_dispatch() -> bool {
     oqs_sys::common::OQS_DIST_BUILD == 1
 }

@@ -1,6 +1,7 @@
-//! Other signature schemes in Rust: Ed25519 and ML-DSA-44 for scale, ML-DSA-65 and ECDSA P-256 for inspection too.
+//! Other signature algorithms in Rust: Ed25519 and ML-DSA-44 for scale, also ML-DSA-65 and ECDSA
+//! P-256 for inspection.
 
-use super::{Keypair, MESSAGE_BYTES, SIGNATURES, Scheme};
+use super::{Implementation, Keypair, MESSAGE_BYTES, SIGNATURES};
 use crate::measure::Operation;
 use crate::random::Random;
 use crate::record::{Label, version};
@@ -10,22 +11,22 @@ use ml_dsa::{KeyExport, KeyInit, MlDsa44, MlDsa65, MlDsaParams};
 use std::hint::black_box;
 use std::marker::PhantomData;
 
-/// All of them.
-pub(super) fn schemes() -> Vec<Box<dyn Scheme>> {
+/// The algorithms that are timed.
+pub(super) fn for_scale() -> Vec<Box<dyn Implementation>> {
     vec![Box::new(Ed25519), Box::new(MlDsa::<MlDsa44>::new("ML-DSA-44"))]
 }
 
-/// Those that are inspected.
-pub(super) fn inspected() -> Vec<Box<dyn Scheme>> {
-    let mut schemes = schemes();
-    schemes.push(Box::new(MlDsa::<MlDsa65>::new("ML-DSA-65")));
-    schemes.push(Box::new(P256));
-    schemes
+/// The algorithms whose keys and signatures are inspected.
+pub(super) fn inspected() -> Vec<Box<dyn Implementation>> {
+    let mut implementations = for_scale();
+    implementations.push(Box::new(MlDsa::<MlDsa65>::new("ML-DSA-65")));
+    implementations.push(Box::new(P256));
+    implementations
 }
 
 struct Ed25519;
 
-impl Scheme for Ed25519 {
+impl Implementation for Ed25519 {
     fn label(&self) -> Label {
         label("ed25519-dalek", "Ed25519")
     }
@@ -57,7 +58,7 @@ impl Scheme for Ed25519 {
     }
 }
 
-/// Its signing key is kept expanded between signatures.
+/// ML-DSA; its signing key is kept expanded between signatures.
 struct MlDsa<P> {
     name: &'static str,
     set: PhantomData<P>,
@@ -69,7 +70,7 @@ impl<P> MlDsa<P> {
     }
 }
 
-impl<P: MlDsaParams + 'static> Scheme for MlDsa<P> {
+impl<P: MlDsaParams + 'static> Implementation for MlDsa<P> {
     fn label(&self) -> Label {
         label("ml-dsa", self.name)
     }
@@ -103,12 +104,12 @@ struct P256;
 
 impl P256 {
     fn key() -> Result<p256::ecdsa::SigningKey> {
-        // All but a few of the strings are scalars.
+        // Nearly every string of 32 bytes is a scalar of the curve.
         Ok(p256::ecdsa::SigningKey::from_slice(&Random::bytes::<32>())?)
     }
 }
 
-impl Scheme for P256 {
+impl Implementation for P256 {
     fn label(&self) -> Label {
         label("p256", "ECDSA P-256")
     }
@@ -143,14 +144,14 @@ fn label(implementation: &str, set: &str) -> Label {
     Label {
         implementation: implementation.into(),
         version: version(implementation),
-        // They look for vector instructions themselves when they run.
+        // These crates detect vector instructions themselves at run time.
         backend: "default".into(),
         set: set.into(),
         round: None,
     }
 }
 
-/// The operations of a crate with the traits of `signature`.
+/// The operations of a crate that implements the traits of the crate `signature`.
 fn operations<S: Clone + 'static>(
     key: impl Signer<S> + 'static,
     public_key: impl Verifier<S> + 'static,

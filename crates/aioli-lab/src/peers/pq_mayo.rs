@@ -1,6 +1,6 @@
-//! pq-mayo, the other MAYO in Rust, of round 2.
+//! pq-mayo, another implementation of round 2 in Rust.
 
-use super::{Keypair, MESSAGE_BYTES, SIGNATURES, Scheme};
+use super::{Implementation, Keypair, MESSAGE_BYTES, SIGNATURES};
 use crate::measure::Operation;
 use crate::random::Random;
 use crate::record::{Label, version};
@@ -11,8 +11,8 @@ use pq_mayo::{ExpandedSigningKey, ExpandedVerifyingKey, KeyPair, MayoParameter, 
 use std::hint::black_box;
 use std::marker::PhantomData;
 
-/// The set, if pq-mayo has it: its MAYO_2 is one that no round had.
-pub(super) fn scheme(algorithm: Algorithm) -> Option<Box<dyn Scheme>> {
+/// pq-mayo with this set, if it has it. Its MAYO_2 is an interim set that belongs to neither round.
+pub(super) fn implementation(algorithm: Algorithm) -> Option<Box<dyn Implementation>> {
     let set = algorithm.set_name();
     match algorithm {
         Algorithm::Mayo1Round2 => Some(Box::new(PqMayo::<pq_mayo::Mayo1> { set, parameters: PhantomData })),
@@ -27,12 +27,12 @@ struct PqMayo<P> {
     parameters: PhantomData<P>,
 }
 
-impl<P: MayoParameter + 'static> Scheme for PqMayo<P> {
+impl<P: MayoParameter + 'static> Implementation for PqMayo<P> {
     fn label(&self) -> Label {
         Label {
             implementation: "pq-mayo".into(),
             version: version("pq-mayo"),
-            // It looks for AVX2 itself when it runs.
+            // It detects AVX2 itself at run time.
             backend: "default".into(),
             set: self.set.into(),
             round: Some(2),
@@ -60,8 +60,10 @@ impl<P: MayoParameter + 'static> Scheme for PqMayo<P> {
 
     fn operations(&self) -> Result<Vec<Operation>> {
         let pair = fresh_pair::<P>()?;
-        let (key, public_key) = (pair.signing_key().clone(), pair.verifying_key().clone());
-        let (expanded, expanded_public) = (key.expand(), public_key.expand());
+        let key = pair.signing_key().clone();
+        let public_key = pair.verifying_key().clone();
+        let expanded = key.expand();
+        let expanded_public = public_key.expand();
         let signed = (0..SIGNATURES)
             .map(|_| {
                 let message = Random::bytes::<MESSAGE_BYTES>();
@@ -69,8 +71,10 @@ impl<P: MayoParameter + 'static> Scheme for PqMayo<P> {
                 Ok((message, signature))
             })
             .collect::<Result<Vec<_>>>()?;
-        let (mut next, mut next_expanded) = (signed.clone().into_iter().cycle(), signed.into_iter().cycle());
-        let (expand_key, expand_public_key) = (key.clone(), public_key.clone());
+        let mut next = signed.clone().into_iter().cycle();
+        let mut next_expanded = signed.into_iter().cycle();
+        let expand_key = key.clone();
+        let expand_public_key = public_key.clone();
         Ok(vec![
             Operation::new("keygen", || {
                 black_box(fresh_pair::<P>()?);

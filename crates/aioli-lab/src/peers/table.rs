@@ -1,4 +1,4 @@
-//! What `peers` prints.
+//! The output of `peers`.
 
 use super::throughput::{self, BATCHES};
 use crate::record::{Label, Measurement, Record};
@@ -10,7 +10,7 @@ use std::io::Write;
 ///
 /// # Errors
 ///
-/// Those of standard output.
+/// Errors of standard output.
 pub(super) fn print(record: &Record) -> Result<()> {
     Ok(write!(std::io::stdout().lock(), "{}", text(record))?)
 }
@@ -20,11 +20,13 @@ fn text(record: &Record) -> String {
     let conditions = &machine.conditions;
     let ghz = |value: Option<f64>| value.map_or("unknown".into(), |ghz| format!("{ghz:.3} GHz"));
     let mut text = format!(
-        "{}, {} cores, {}, kernel {}\nclock {}, counter {}, core {}; {} rounds, spread {:.1} %, {:.1} % disturbed: {}\n",
+        "{}, {} cores, {}, kernel {}\ncommit {}\n\
+         clock {}, counter {}, core {}; {} rounds, spread {:.1} %, {:.1} % disturbed: {}\n",
         machine.cpu,
         machine.cores,
         machine.target,
         machine.kernel,
+        machine.checkout,
         machine.clock_source,
         ghz(conditions.counter_ghz),
         ghz(conditions.core_ghz),
@@ -38,7 +40,7 @@ fn text(record: &Record) -> String {
     }
     let mut groups: Vec<(Option<u8>, &str)> = Vec::new();
     for Measurement { label, .. } in &record.results {
-        // Schemes other than MAYO, which have no round, share a table.
+        // Algorithms other than MAYO have no round and share a table.
         let group = (label.round, label.round.map_or("", |_| &label.set));
         if !groups.contains(&group) {
             groups.push(group);
@@ -59,7 +61,8 @@ fn text(record: &Record) -> String {
     text
 }
 
-/// The figures of a set, the peers' multiples of ours, ours in multiples of `expand_p`, and those of batches.
+/// A set's figures, the peers' times in multiples of ours, ours in multiples of `expand_p`, and
+/// figures of batches.
 fn group_table(results: &[&Measurement]) -> String {
     let mut labels: Vec<&Label> = Vec::new();
     let mut operations: Vec<&str> = Vec::new();
@@ -80,7 +83,7 @@ fn group_table(results: &[&Measurement]) -> String {
     let mut row = |name: String, cell: &dyn Fn(&str) -> Option<String>| {
         table.add_row(std::iter::once(name).chain(operations.iter().map(|op| cell(op).unwrap_or_default())));
     };
-    // The fastest backend has batches even where it was not asked for.
+    // Batches run on the fastest backend even if the options leave it out; its row would be empty.
     let measured = |label: &Label| operations.iter().any(|operation| find(label, operation).is_some());
     for label in labels.iter().filter(|label| measured(label)) {
         row(row_name(label), &|operation| find(label, operation).map(figure));
@@ -135,7 +138,7 @@ fn ratio(numerator: Option<&Measurement>, denominator: Option<&Measurement>) -> 
     Some(format!("{:.2}", numerator?.median_ns / denominator?.median_ns))
 }
 
-/// Where the search for thread counts ends.
+/// The largest number of threads that is looked up in results.
 const MAX_THREADS: usize = 1024;
 
 #[cfg(test)]
@@ -180,8 +183,8 @@ mod tests {
         let rows = rows(&[
             measurement("aioli", "avx2", 3, "expand_p", 1000.0),
             measurement("aioli", "avx2", 3, "sign", 3500.0),
-            measurement("aioli", "gfni512", 3, "sign_many_1_thread", 900.0),
-            measurement("aioli", "gfni512", 3, "sign_many_2_threads", 600.0),
+            measurement("aioli", "gfni512", 3, "sign_batch_1_thread", 900.0),
+            measurement("aioli", "gfni512", 3, "sign_batch_2_threads", 600.0),
         ]);
         assert_eq!(rows[2], ["avx2 / its expand_p", "1.00", "3.50"]);
         assert_eq!(rows[3], ["sign_batch, 1.8 (0.9) for an item on 1 thread; on 2 1.2 (0.6), 1.50 times faster"]);

@@ -1,4 +1,4 @@
-//! Batches on one thread and on all cores: `aioli::batch`, which runs on the fastest backend.
+//! Batches on one thread and on all cores, by `aioli::batch`, which runs on the fastest backend.
 
 use super::{MESSAGE_BYTES, aioli::fresh_key};
 use crate::measure::Operation;
@@ -10,10 +10,14 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The batches, by name; the number of threads stands at the end of the name of an operation.
-pub(super) const BATCHES: [&str; 3] = ["verify_many_one_key", "verify_many_many_keys", "sign_batch"];
+/// The names of the batches. The name of an operation is one of them with the number of threads,
+/// see [`name`].
+pub(super) const BATCHES: [&str; 3] = [VERIFY_ONE_KEY, VERIFY_MANY_KEYS, SIGN];
+const VERIFY_ONE_KEY: &str = "verify_batch_one_key";
+const VERIFY_MANY_KEYS: &str = "verify_batch_many_keys";
+const SIGN: &str = "sign_batch";
 
-/// The name of a batch's operation on so many threads.
+/// The name of a batch's operation on `threads` threads.
 pub(super) fn name(batch: &str, threads: usize) -> String {
     let plural = if threads == 1 { "" } else { "s" };
     format!("{batch}_{threads}_thread{plural}")
@@ -21,7 +25,7 @@ pub(super) fn name(batch: &str, threads: usize) -> String {
 
 /// The batches of a set on one thread and on all cores; times are for one item.
 ///
-/// `sign_batch` draws its randomness from the operating system.
+/// Signing in a batch draws randomness from the operating system.
 pub(super) fn operations(algorithm: Algorithm) -> Result<Vec<Operation>> {
     let mut threads = vec![1, std::thread::available_parallelism()?.get()];
     threads.dedup();
@@ -33,7 +37,8 @@ pub(super) fn operations(algorithm: Algorithm) -> Result<Vec<Operation>> {
     Ok(operations)
 }
 
-/// A pool whose threads stay on a core each: batches are shorter than what a scheduler takes to spread threads.
+/// A pool that pins each thread to a core, since a scheduler takes longer than a batch to spread
+/// threads.
 fn pinned(threads: usize) -> Result<ThreadPool> {
     let cores = core_affinity::get_core_ids().unwrap_or_default();
     let pin = move |thread: usize| {
@@ -59,9 +64,9 @@ fn on_pool<P: ParameterSet>(pool: &Rc<ThreadPool>, threads: usize) -> Result<[Op
         })
     };
     Ok([
-        verify(BATCHES[0], one_key),
-        verify(BATCHES[1], many_keys),
-        operation(pool, name(BATCHES[2], threads), move || {
+        verify(VERIFY_ONE_KEY, one_key),
+        verify(VERIFY_MANY_KEYS, many_keys),
+        operation(pool, name(SIGN, threads), move || {
             let signatures = batch::sign_batch(&key, &messages);
             ensure!(signatures.iter().all(Result::is_ok), "a signature of the batch failed");
             Ok(())
@@ -74,7 +79,7 @@ fn operation(pool: &Rc<ThreadPool>, name: String, run: impl Fn() -> Result<()> +
     Operation { name, items: ITEMS as u32, run: Box::new(move || pool.install(&run)) }
 }
 
-/// A message and its signature.
+/// A message, its signature, and the key to verify it.
 struct Signed<P: ParameterSet> {
     key: VerifyingKey<P>,
     message: [u8; MESSAGE_BYTES],
@@ -91,7 +96,7 @@ fn signed<P: ParameterSet>(keys: Vec<SigningKey<P>>) -> Result<Arc<[Signed<P>]>>
         .collect()
 }
 
-/// Items in a batch: enough that waking a core that was idle is a small part.
+/// Items in a batch: enough to make the time for waking an idle core a small part.
 const ITEMS: usize = 2048;
 
 #[cfg(test)]

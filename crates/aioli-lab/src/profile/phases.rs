@@ -1,10 +1,11 @@
-//! Names for the calls that a probe noted, and the hashing of the message, which it cannot see.
+//! Names for the calls that a probe has noted, and the hashing of the message, which a probe cannot
+//! see.
 
 use super::probe::{Call, Kernel};
 use aioli::params::ParameterSet;
 use shake::digest::{ExtendableOutput, Update, XofReader};
 
-/// What is profiled.
+/// The operations that are profiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operation {
     Keygen,
@@ -15,7 +16,7 @@ pub(super) enum Operation {
 impl Operation {
     pub(super) const ALL: [Self; 3] = [Self::Keygen, Self::Sign, Self::Verify];
 
-    /// As records call it.
+    /// The name in records.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Keygen => "keygen",
@@ -25,20 +26,19 @@ impl Operation {
     }
 }
 
-/// The time of each phase, in order of their first appearance; calls of the same phase are added up.
+/// The time of each phase, in the order of first appearance; the calls of a phase are added up.
 ///
-/// Left products are known by their shapes. What is vectorized after the pass that gives the products of the map is
-/// whipping, what comes before is transposition and addition of m-vectors.
+/// Shapes identify the left products. A call of `vectorize` whips if it follows the last product
+/// with the public map; an earlier one transposes and adds m-vectors.
 pub(super) fn phases<P: ParameterSet>(operation: Operation, calls: &[Call]) -> Vec<(&'static str, u64)> {
     let mut phases: Vec<(&'static str, u64)> = Vec::new();
     let mut last_product = "";
     for call in calls {
         let name = match call.kernel {
-            Kernel::Product { x_rows, count, step } => {
-                last_product = product::<P>(operation, x_rows, count, step);
+            Kernel::Product { left_rows, count, step } => {
+                last_product = product::<P>(operation, left_rows, count, step);
                 last_product
             }
-            Kernel::KeyProduct => KEY_PRODUCT,
             Kernel::KeyStream { bytes } if bytes == P::P_BYTES => EXPAND_P,
             Kernel::KeyStream { .. } => "expand lambda",
             Kernel::Hash => HASHING,
@@ -54,8 +54,8 @@ pub(super) fn phases<P: ParameterSet>(operation: Operation, calls: &[Call]) -> V
     phases
 }
 
-/// The name of a left product, X R as in `docs/one-pass.md`.
-fn product<P: ParameterSet>(operation: Operation, x_rows: usize, count: usize, step: usize) -> &'static str {
+/// The name of a left product, in the letters of `docs/one-pass.md`.
+fn product<P: ParameterSet>(operation: Operation, left_rows: usize, count: usize, step: usize) -> &'static str {
     let triangle = step > 0;
     match operation {
         Operation::Keygen if triangle => O_P1,
@@ -64,17 +64,18 @@ fn product<P: ParameterSet>(operation: Operation, x_rows: usize, count: usize, s
         Operation::Verify if triangle => S_P3,
         Operation::Verify if count == P::V => S_P2,
         Operation::Verify => S_T,
-        Operation::Sign if triangle && x_rows == P::K + P::O => VO_P1,
+        Operation::Sign if triangle && left_rows == P::K + P::O => VO_P1,
         Operation::Sign if triangle => "V P1 (again)",
-        Operation::Sign if x_rows == P::K + P::O => "[V; O^T] [T | lambda]",
-        // Before V Q: the columns of A can be as many as the rows of Q.
-        Operation::Sign if x_rows == 1 => "A r",
+        Operation::Sign if left_rows == P::K + P::O => "[V; O^T] [T | lambda]",
+        // This comes before V Q, since A can have as many columns as Q has rows.
+        Operation::Sign if left_rows == 1 => "A r",
         Operation::Sign if count == P::V => V_Q,
         Operation::Sign => "O x",
     }
 }
 
-/// The calls of SHAKE256 outside of the contract, in an operation on a message of so many bytes: bytes in, bytes out.
+/// The calls of SHAKE256 outside of the contract in an operation on a message, as pairs of bytes in
+/// and bytes out.
 pub(super) fn hashes<P: ParameterSet>(operation: Operation, message_bytes: usize) -> Vec<(usize, usize)> {
     match operation {
         Operation::Keygen => Vec::new(),
@@ -82,7 +83,7 @@ pub(super) fn hashes<P: ParameterSet>(operation: Operation, message_bytes: usize
     }
 }
 
-/// Makes such calls again, by the same code as the library's.
+/// Repeats such calls, by the same crate as the library.
 pub(super) fn replay(hashes: &[(usize, usize)], out: &mut [u8]) {
     let input = [0x5a; 256];
     for &(bytes_in, bytes_out) in hashes {
@@ -95,7 +96,6 @@ pub(super) fn replay(hashes: &[(usize, usize)], out: &mut [u8]) {
 pub(super) const HASHING: &str = "hashing";
 pub(super) const EXPAND_P: &str = "expand P";
 pub(super) const O_P1: &str = "O^T P1";
-const KEY_PRODUCT: &str = "O^T P1 and O^T Q";
 pub(super) const VO_P1: &str = "[V; O^T] P1";
 const V_Q: &str = "V Q";
 pub(super) const S_P1: &str = "S P1";
@@ -114,7 +114,7 @@ mod tests {
 
     fn names<P: ParameterSet>(operation: Operation, calls: &[Call]) -> Vec<&'static str> {
         let mut names: Vec<_> = phases::<P>(operation, calls).into_iter().map(|(name, _)| name).collect();
-        // In which order things are done is not asked.
+        // The order of the phases does not matter.
         names.sort_unstable();
         names
     }
@@ -125,10 +125,7 @@ mod tests {
         let digest = MessageDigest::of(b"message");
         let (calls, total, public_key) = calls_of(|| on::verifying_key(b, &key));
         assert!(calls.iter().map(|call| call.ticks).sum::<u64>() <= total);
-        let products: &[_] = match P::O {
-            8 => &[KEY_PRODUCT, "expand P", "hashing"],
-            _ => &["O^T P1", "O^T Q", "expand P", "hashing", "transpose and add"],
-        };
+        let products = ["O^T P1", "O^T Q", "expand P", "hashing", "transpose and add"];
         assert_eq!(names::<P>(Operation::Keygen, &calls), products);
 
         let (calls, _, signature) = calls_of(|| on::sign(b, &key, &digest, &vec![0; P::SALT_BYTES], 256).unwrap());
@@ -148,10 +145,10 @@ mod tests {
         expected.retain(|name| P::LINEAR || *name != "expand lambda");
         expected.sort_unstable();
         let mut found = names::<P>(Operation::Sign, &calls);
-        // In the rare case that the first sample fails.
+        // This phase appears only if the first vinegar sample fails, which is rare.
         found.retain(|name| *name != "V P1 (again)");
         assert_eq!(found, expected);
-        // Whipping the map and the system: two, the copies and sums before them: three.
+        // Two calls whip the map and the system; at least three copy and add before them.
         let vectorized = calls.iter().filter(|call| call.kernel == Kernel::Vectorize).count();
         assert!(vectorized >= 5, "{vectorized}");
 
@@ -183,7 +180,7 @@ mod tests {
 
     #[test]
     fn calls_of_a_phase_are_added_up() {
-        let product = Kernel::Product { x_rows: 8, count: 80, step: 40 };
+        let product = Kernel::Product { left_rows: 8, count: 80, step: 40 };
         let calls = [(Kernel::Vectorize, 5), (product, 100), (Kernel::Vectorize, 7)];
         let calls = calls.map(|(kernel, ticks)| Call { kernel, ticks });
         let found = phases::<round3::Mayo1>(Operation::Keygen, &calls);

@@ -1,17 +1,17 @@
-//! A backend around a backend that notes how long every call of the contract takes.
+//! A backend that wraps another and notes the time of every call of the contract.
 //!
-//! The library knows nothing of it and carries nothing for it: where no probe stands around the backend, nothing is
-//! measured and nothing is paid.
+//! The library has no code for it, so a backend without a probe pays nothing.
 
 use crate::counter;
 use crate::techniques::Token;
 use aioli::backend::Backend;
 use aioli::packed::{Coefficients, Operand};
+use aioli::stream::StreamPart;
 use std::cell::RefCell;
 use std::sync::LazyLock;
 use std::time::Instant;
 
-/// Delegates, and notes.
+/// A backend that delegates every call and notes its time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Probe(pub(super) Token);
 
@@ -19,20 +19,19 @@ pub(super) struct Probe(pub(super) Token);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Call {
     pub(super) kernel: Kernel,
-    /// How long it took, in units of [`ticks`].
+    /// Its time, in units of [`ticks`].
     pub(super) ticks: u64,
 }
 
-/// Which method was called, with what tells its calls apart.
+/// The method that was called, and the figures that tell its calls apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kernel {
-    /// Rows of X, and rows and step of the operand.
+    /// `left_product`: the rows of `left`, and the rows and the step of the other operand.
     Product {
-        x_rows: usize,
+        left_rows: usize,
         count: usize,
         step: usize,
     },
-    KeyProduct,
     KeyStream {
         bytes: usize,
     },
@@ -41,7 +40,7 @@ pub(super) enum Kernel {
     Vectorize,
 }
 
-/// Runs `f` and returns the calls in order, its whole time, and what it returned.
+/// Runs `f`, and returns its calls in order, its whole time and its result.
 pub(super) fn calls_of<T>(f: impl FnOnce() -> T) -> (Vec<Call>, u64, T) {
     CALLS.with_borrow_mut(Vec::clear);
     let start = ticks();
@@ -50,7 +49,7 @@ pub(super) fn calls_of<T>(f: impl FnOnce() -> T) -> (Vec<Call>, u64, T) {
     (CALLS.with_borrow(Vec::clone), total, result)
 }
 
-/// The time-stamp counter, or nanoseconds where there is none.
+/// The time-stamp counter, or nanoseconds without one.
 pub(super) fn ticks() -> u64 {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     counter::cycles().unwrap_or_else(|| START.elapsed().as_nanos() as u64)
@@ -72,24 +71,23 @@ thread_local! {
 impl Backend for Probe {
     const NAME: &'static str = "probe";
 
-    fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
-        let kernel = Kernel::Product { x_rows: x.rows(), count: rows.count(), step: rows.step() };
-        note(kernel, || self.0.left_product(x, rows, out, stride));
+    const REGISTER: usize = 16;
+
+    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+        let kernel = Kernel::Product { left_rows: left.rows(), count: right.count(), step: right.step() };
+        note(kernel, || self.0.left_product(left, right, out, stride));
     }
 
-    fn key_product(
+    fn left_product_of_stream(
         self,
-        oil: Coefficients<'_>,
-        p1: Operand<'_>,
-        p2: Operand<'_>,
-        memory: &mut [u8],
-        p3: &mut [u8],
-    ) -> bool {
-        let done = note(Kernel::KeyProduct, || self.0.key_product(oil, p1, p2, memory, p3));
-        if !done {
-            CALLS.with_borrow_mut(Vec::pop);
-        }
-        done
+        left: Coefficients<'_>,
+        key: &[u8; 16],
+        part: &StreamPart,
+        window: &mut [u8],
+        out: &mut [u8],
+        stride: usize,
+    ) {
+        self.0.left_product_of_stream(left, key, part, window, out, stride);
     }
 
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {

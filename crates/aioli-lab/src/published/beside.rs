@@ -6,7 +6,8 @@ use crate::show::{Block, Chart, Marks, Table, significant};
 use aioli::backend::BackendKind;
 use aioli::{Algorithm, Round};
 
-/// Everything that was published, ours beside it, with a warning for each platform that is another.
+/// All published figures with ours beside them, and a warning for each platform that is not this
+/// one.
 pub(crate) fn blocks(record: &Record, counted: &[Counted]) -> Vec<Block> {
     let machine = &record.machine;
     let unit = match machine.conditions.core_ghz {
@@ -15,8 +16,8 @@ pub(crate) fn blocks(record: &Record, counted: &[Counted]) -> Vec<Block> {
     };
     let mut blocks = vec![
         Block::Text(format!(
-            "Ours: {}, {}, {}; {unit}. A ratio is the published figure divided by ours: above 1, ours is faster. All of \
-             round 2, with compact keys unless stated.",
+            "Ours: {}, {}, {}; {unit}. A ratio is the published figure divided by ours: above 1, ours is faster. All \
+             figures are of round 2, with compact keys unless stated.",
             machine.cpu, machine.target, machine.rustc
         )),
         Block::Text(format!("The record's verdict on itself: {}.", machine.conditions.verdict)),
@@ -40,12 +41,13 @@ pub(crate) fn blocks(record: &Record, counted: &[Counted]) -> Vec<Block> {
     blocks
 }
 
-/// Ours in cycles that compare with the published ones.
+/// Our cycles in the unit of the published ones: core cycles, or reference cycles if the core's
+/// clock is unknown.
 pub(crate) fn our_cycles(machine: &Machine, ours: &Measurement) -> Option<f64> {
     machine.conditions.core_ghz.map(|ghz| ours.median_ns * ghz).or(ours.median_cycles)
 }
 
-/// A sentence on platforms that do not compare, if they are not the same.
+/// A warning that the platforms differ, if they do.
 pub(crate) fn platform_warning(machine: &Machine, platform: &str) -> Option<String> {
     if same_processor(&machine.cpu, platform) {
         return None;
@@ -56,7 +58,7 @@ pub(crate) fn platform_warning(machine: &Machine, platform: &str) -> Option<Stri
     ))
 }
 
-/// Whether a processor's name for itself is that of a publication.
+/// Whether a processor, by its own name, is the one that a publication names.
 fn same_processor(cpu: &str, platform: &str) -> bool {
     let words = |text: &str| -> Vec<String> {
         let text = text.replace("(R)", " ").replace("(TM)", " ").replace("CPU", " ");
@@ -70,7 +72,7 @@ fn cycles(blocks: &mut Vec<Block>, record: &Record, published: &Cycles) {
     let machine = &record.machine;
     let ghz = published.ghz.map_or(String::new(), |ghz| format!(" at {ghz:.2} GHz"));
     let title = format!("{} on {}{ghz}, {}", published.implementation, published.platform, published.build);
-    // The backend that is made for the same instruction set, and the fastest.
+    // Our backend for the same instruction set is shown beside our fastest.
     let alike = BackendKind::ALL.iter().map(|kind| kind.name()).find(|&name| name == published.kind);
     let mut header = vec!["set and operation".to_owned(), "published, kilocycles".into(), "us".into()];
     if let Some(alike) = alike {
@@ -111,7 +113,7 @@ fn cycles(blocks: &mut Vec<Block>, record: &Record, published: &Cycles) {
     blocks.extend(platform_warning(machine, &published.platform).map(Block::Warning));
 }
 
-/// The implementations that use vectors, and ours, at one operation.
+/// Published implementations with vector instructions, and ours, at one operation.
 fn chart(record: &Record, index: usize, operation: &str) -> Block {
     let published: Vec<&Cycles> = Published::get()
         .cycles
@@ -126,7 +128,7 @@ fn chart(record: &Record, index: usize, operation: &str) -> Block {
             .iter()
             .map(|table| {
                 let figure = table.sets.get(set).map(|figures| figures[index] as f64 / 1e3);
-                // A misprint would set the scale.
+                // A misprint would distort the scale.
                 figure.filter(|_| {
                     !table
                         .suspect
@@ -150,7 +152,7 @@ fn chart(record: &Record, index: usize, operation: &str) -> Block {
     })
 }
 
-/// `MAYO-C avx2, Ice Lake`.
+/// The implementation with the platform's short name: `MAYO-C avx2, Ice Lake`.
 fn short(table: &Cycles) -> String {
     let platform = &table.platform;
     let name =
@@ -161,7 +163,7 @@ fn short(table: &Cycles) -> String {
 fn headline(blocks: &mut Vec<Block>, record: &Record) {
     let published = &Published::get().headline;
     let mut table = Table::new(
-        format!("Times that the MAYO team leads with: {}, MAYO-C avx2", published.platform),
+        format!("Times that the MAYO team gives first: {}, MAYO-C avx2", published.platform),
         ["set and operation", "published, us", "our fastest, us", "backend", "ratio"],
     );
     for entry in &published.entries {
@@ -177,7 +179,7 @@ fn headline(blocks: &mut Vec<Block>, record: &Record) {
     }
     blocks.push(Block::Table(table));
     blocks.push(Block::Text(format!(
-        "Source: {}. In a batch, beside ours with a key that is expanded already.",
+        "Source: {}. Beside their batches are our operations with an expanded key.",
         published.source
     )));
     blocks.extend(platform_warning(&record.machine, &published.platform).map(Block::Warning));
@@ -212,11 +214,11 @@ fn dilithium(blocks: &mut Vec<Block>, record: &Record) {
 fn gpu(blocks: &mut Vec<Block>, record: &Record) {
     let published = &Published::get().gpu;
     let mut table = Table::new(
-        format!("Whole schemes per second: keygen, sign and verify once each, on a CPU and on {}", published.device),
+        format!("Round trips (keygen, sign and verify, once each) per second: on a CPU and on {}", published.device),
         ["set", "published CPU", "published GPU", "GPU latency, ms", "ours, 1 thread", "ours / CPU", "ours / GPU"],
     );
     for set in SETS {
-        let ours = schemes_per_second(record, set);
+        let ours = round_trips_per_second(record, set);
         let ratio = |published: f64| ours.map_or(MISSING.into(), |ours| significant(ours / published));
         table.row([
             set.to_owned(),
@@ -232,13 +234,13 @@ fn gpu(blocks: &mut Vec<Block>, record: &Record) {
     blocks.push(Block::Text(format!("Source: {}.", published.source)));
     blocks.push(Block::Warning(
         "here the ratio is ours divided by the published figure, since these are rates; ours is one thread of this \
-         processor, theirs portable code on another, and a whole GPU"
+         processor, theirs are portable code on another processor and a whole GPU"
             .into(),
     ));
 }
 
-/// On one thread, with the fastest backend for each operation.
-fn schemes_per_second(record: &Record, set: &str) -> Option<f64> {
+/// Round trips per second on one thread, with the fastest backend for each operation.
+fn round_trips_per_second(record: &Record, set: &str) -> Option<f64> {
     let ns = OPERATIONS.iter().map(|operation| Some(record.fastest((2, set), operation)?.median_ns));
     Some(1e9 / ns.sum::<Option<f64>>()?)
 }
@@ -310,15 +312,15 @@ fn experiments(blocks: &mut Vec<Block>) {
     table.row(std::iter::once("average, as stated".to_owned()).chain(averages));
     blocks.push(Block::Table(table));
     blocks.push(Block::Text(format!(
-        "Source: {}; the table's memory overhead is {} bytes. It claims: {}. `aioli-lab techniques` judges that on this \
-         machine.",
+        "Source: {}; its look-up tables take {} bytes more. It claims: {}. `aioli-lab techniques` judges these claims \
+         on this machine.",
         published.source,
         published.lut_memory_overhead_bytes,
         published.claims.join("; ")
     )));
 }
 
-/// What stands where a record has no figure.
+/// The text for a figure that a record does not have.
 const MISSING: &str = "not measured";
 
 const SETS: [&str; 4] = ["MAYO_1", "MAYO_2", "MAYO_3", "MAYO_5"];
@@ -350,15 +352,15 @@ mod tests {
         assert_eq!(ice_lake.rows[1][3], "not measured");
         let m4 = table(&blocks, "MAYO-M4");
         assert_eq!(m4.rows[0], ["MAYO_1 keygen", "9,573", "", "50.0", "gfni512", "191"]);
-        assert_eq!(table(&blocks, "leads with").rows[0], ["MAYO_1 keygen", "55.0", "12.5", "gfni512", "4.40"]);
+        assert_eq!(table(&blocks, "gives first").rows[0], ["MAYO_1 keygen", "55.0", "12.5", "gfni512", "4.40"]);
     }
 
     #[test]
-    fn schemes_per_second_on_a_planted_record() {
+    fn round_trips_per_second_on_a_planted_record() {
         let cells = [("avx2", "keygen", 200e3), ("avx2", "sign", 500e3), ("avx2", "verify", 300e3)];
         let record = planted(4.0, &cells.map(|(backend, operation, ns)| (backend, 2, "MAYO_3", operation, ns)));
         let blocks = blocks(&record, &[]);
-        let row = &table(&blocks, "Whole schemes").rows[2];
+        let row = &table(&blocks, "Round trips").rows[2];
         // A millisecond for all three.
         assert_eq!(row[..], ["MAYO_3", "150", "161", "396", "1,000", "6.66", "6.19"]);
     }

@@ -1,5 +1,8 @@
-//! Records of executed instructions, for processors that are emulated: what `cargo xtask neon` and `cargo xtask firmware`
-//! write. They have no times; estimates of cycles stand beside published ones as what they are.
+//! Records of instructions executed on emulated processors, written by `cargo xtask neon` and
+//! `cargo xtask firmware`.
+//!
+//! They have no times. Their estimates of cycles are shown beside published cycles, and called
+//! estimates.
 
 use super::{Cycles, OPERATIONS, Published};
 use crate::show::{Block, Chart, Marks, Table, significant};
@@ -15,15 +18,15 @@ pub(crate) struct Counted {
     results: Vec<Count>,
 }
 
-/// What was emulated.
+/// The emulated processor.
 #[derive(Clone, Debug, Deserialize)]
 struct Processor {
     cpu: String,
-    /// How it was emulated and counted.
+    /// The emulator and the emulated board.
     board: String,
 }
 
-/// The figures of an operation. Those that an emulated processor has none of are left out.
+/// The figures of an operation. A figure that an emulator does not give is left out.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 struct Count {
@@ -31,7 +34,7 @@ struct Count {
     set: String,
     round: u8,
     operation: String,
-    /// Which trade of memory for speed, where there are several.
+    /// The chosen trade of memory for speed, if there are several.
     profile: Option<String>,
     instructions: u64,
     loads: Option<u64>,
@@ -47,13 +50,13 @@ impl Counted {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, or is something else.
+    /// If the file cannot be read, or is not such a record.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let text = fs::read_to_string(path).with_context(|| format!("{}", path.display()))?;
         serde_json::from_str(&text).with_context(|| format!("{} is not a record of instructions", path.display()))
     }
 
-    /// All figures, the published cycles beside the estimates, and how the backends compare.
+    /// All figures, published cycles beside the estimates, and a comparison of the backends.
     pub(crate) fn blocks(&self) -> Vec<Block> {
         let Processor { cpu, board } = &self.machine;
         let mut blocks = vec![Block::Text(format!(
@@ -93,7 +96,8 @@ impl Counted {
         table
     }
 
-    /// How many times as many instructions the portable backend takes, if there is another.
+    /// The instructions of the portable backend in multiples of the other backend's, if there is
+    /// another.
     fn against_portable(&self) -> Option<Block> {
         let mut table = Table::new(
             format!("{}: instructions of `portable`, divided by those of the backend", self.machine.cpu),
@@ -121,7 +125,7 @@ impl Counted {
         (!table.rows.is_empty()).then_some(Block::Table(table))
     }
 
-    /// Working memory where it is known, else instructions.
+    /// A chart of working memory if it is known, of instructions otherwise.
     fn chart(&self) -> Option<Block> {
         let memory = self.results.iter().any(|count| count.ram_bytes.is_some());
         let value = |count: &Count| match memory {
@@ -131,17 +135,19 @@ impl Counted {
         let mut groups: Vec<(String, Vec<Option<f64>>)> = Vec::new();
         let mut backends: Vec<&str> = self.results.iter().map(|count| &*count.backend).collect();
         backends.dedup();
-        // The backend that is made for the processor is the last.
+        // The last backend is the one made for the processor.
         let backend = backends.last()?;
         for count in self.results.iter().filter(|count| count.backend == *backend) {
             let Some(i) = OPERATIONS.iter().position(|&operation| operation == count.operation) else { continue };
             let name = format!("{} r{}", count.set, count.round);
-            let known = groups.iter().position(|(known, _)| *known == name).unwrap_or(groups.len());
-            if known == groups.len() {
+            let known = groups.iter().position(|(known, _)| *known == name);
+            let known = known.unwrap_or_else(|| {
                 groups.push((name, vec![None; OPERATIONS.len()]));
-            }
-            // Of several profiles the one that takes least.
-            let least = &mut groups[known].1[i];
+                groups.len() - 1
+            });
+            // The least of several profiles.
+            let (_, values) = &mut groups[known];
+            let least = &mut values[i];
             *least = value(count).map(|new| least.map_or(new, |least| least.min(new)));
         }
         let what = if memory { "working memory" } else { "executed instructions" };
@@ -156,7 +162,7 @@ impl Counted {
     }
 }
 
-/// Cycles that were published for the operation on this processor.
+/// Published cycles of the operation on this processor.
 fn published_cycles(cpu: &str, count: &Count) -> Option<f64> {
     let wanted = |table: &&Cycles| table.platform.contains(cpu) && count.round == 2;
     let table = Published::get().cycles.iter().find(wanted)?;

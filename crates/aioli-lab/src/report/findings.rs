@@ -1,29 +1,26 @@
-//! What the cells of a record come to: who is faster, by how much, how sure that is.
+//! Findings from the results of a record: who is faster, by how much, and how sure that is.
 
 use crate::published::OPERATIONS;
 use crate::record::{Label, Measurement, Record};
 use crate::show::{Block, Chart, Marks, Table, significant};
 use aioli::backend::BackendKind;
 
-/// The first thing to read.
+/// The summary: our lead over the peers, our fastest times, how sure they are.
 pub(super) fn summary(record: &Record, credibility: Option<&str>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for round in ROUNDS {
-        let mut ratios = Vec::new();
+        let mut leads = Vec::new();
         for set in SETS {
-            ratios.extend(OPERATIONS.iter().filter_map(|operation| lead(record, round, set, operation)));
+            leads.extend(OPERATIONS.iter().filter_map(|operation| lead(record, round, set, operation)));
         }
-        if ratios.is_empty() {
-            continue;
-        }
-        ratios.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
-        let (least, most) = (&ratios[0], &ratios[ratios.len() - 1]);
-        let wins = ratios.iter().filter(|lead| lead.ratio > 1.0).count();
+        leads.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
+        let (Some(least), Some(most)) = (leads.first(), leads.last()) else { continue };
+        let wins = leads.iter().filter(|lead| lead.ratio > 1.0).count();
         blocks.push(Block::Text(format!(
             "Round {round}: ours is faster than the fastest peer measured in {wins} of {} comparisons (sets and \
-             operations). The fastest peer takes {} times as long for {} ({}), where the lead is smallest, and {} times \
-             for {} ({}), where it is largest.",
-            ratios.len(),
+             operations). The fastest peer takes {} times as long for {} ({}), where the lead is smallest, and {} \
+             times for {} ({}), where it is largest.",
+            leads.len(),
             significant(least.ratio),
             least.what,
             least.peer,
@@ -57,7 +54,7 @@ pub(super) fn summary(record: &Record, credibility: Option<&str>) -> Vec<Block> 
     blocks
 }
 
-/// Our fastest backend at each operation of a round, if any was measured.
+/// The times of our fastest backend at each operation of a round, if any was measured.
 fn fastest(record: &Record, round: u8) -> Option<Table> {
     let operations = || OPERATIONS.into_iter().chain(["sign_expanded", "verify_expanded"]);
     let header = ["set"].into_iter().chain(operations()).chain(["backend"]);
@@ -75,7 +72,7 @@ fn fastest(record: &Record, round: u8) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// How many times as fast as a peer each of our backends is, if the peer has sets of the round.
+/// The speed of each of our backends in multiples of a peer's, if the peer has sets of the round.
 fn factors(record: &Record, round: u8, peer: &str) -> Option<Table> {
     let theirs = |set: &str, operation: &str| {
         let wanted = |label: &Label| label.implementation == peer && label.round == Some(round) && label.set == set;
@@ -102,7 +99,7 @@ fn factors(record: &Record, round: u8, peer: &str) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// What measured, and how.
+/// The machine, the program and the method.
 pub(super) fn machine(record: &Record) -> Vec<Block> {
     let machine = &record.machine;
     let conditions = &machine.conditions;
@@ -118,6 +115,7 @@ pub(super) fn machine(record: &Record) -> Vec<Block> {
     row("cycle counter", machine.cycle_counter.clone().unwrap_or_else(|| "none".into()));
     row("counter runs at", ghz(conditions.counter_ghz));
     row("core runs at", ghz(conditions.core_ghz));
+    row("commit", machine.checkout.to_string());
     row("Rust compiler", format!("{} {}", machine.rustc, machine.rustflags));
     row("profile", machine.profile.clone());
     row("C compiler", machine.c_compiler.clone().unwrap_or_else(|| "none: no C is measured".into()));
@@ -129,14 +127,14 @@ pub(super) fn machine(record: &Record) -> Vec<Block> {
     blocks.extend(machine.notes.iter().map(|note| Block::Text(format!("Note: {note}."))));
     blocks.push(Block::Text(
         "All implementations are checked against known answers and against each other before anything is timed. Then \
-         each operation is timed once a round, in turn with all others, so that whatever the machine does falls on all \
-         alike; medians are shown. METHODOLOGY.md and BIAS.md in the lab's folder say more."
+         each operation is timed once a round, in turn with all others, so that a slow or busy period of the machine \
+         affects all alike; medians are shown. METHODOLOGY.md and BIAS.md in the lab's folder say more."
             .into(),
     ));
     blocks
 }
 
-/// Ours beside others: ratios, times as charts, all figures as tables.
+/// Ours beside others: ratios and times as charts, all figures as tables.
 pub(super) fn peers(record: &Record) -> Vec<Block> {
     let mut blocks = vec![ratio_chart(record)];
     for round in ROUNDS {
@@ -148,11 +146,12 @@ pub(super) fn peers(record: &Record) -> Vec<Block> {
     blocks
 }
 
-/// Our fastest, in multiples of the key stream that every compact key has to be expanded to.
+/// Our fastest in multiples of `expand_p`, the key stream that every compact key has to be expanded
+/// to.
 pub(super) fn multiples(record: &Record) -> Vec<Block> {
     let mut blocks = vec![Block::Text(
-        "expand_p is the AES-128-CTR key stream of P1 and P2 alone. Whoever uses compact keys has to pay for it, so 1 is \
-         the floor. For each operation and for expand_p, the fastest backend."
+        "expand_p is the AES-128-CTR key stream of P1 and P2 alone. Every operation with compact keys includes it, so \
+         1 is the lower bound. Each operation, and expand_p, is that of its fastest backend."
             .into(),
     )];
     let expand = |round, set| record.fastest((round, set), "expand_p");
@@ -183,7 +182,7 @@ pub(super) fn multiples(record: &Record) -> Vec<Block> {
     blocks
 }
 
-/// Our fastest and the fastest peer at something.
+/// Our fastest against the fastest peer, at an operation with a set.
 struct Lead {
     /// The peer's time divided by ours.
     ratio: f64,
@@ -202,7 +201,7 @@ fn lead(record: &Record, round: u8, set: &str, operation: &str) -> Option<Lead> 
 }
 
 fn ratio_chart(record: &Record) -> Block {
-    // Of the round that there are peers for.
+    // The first round with peers.
     let with_peers =
         |&round: &u8| SETS.iter().any(|set| OPERATIONS.iter().any(|op| lead(record, round, set, op).is_some()));
     let Some(round) = ROUNDS.into_iter().find(with_peers) else {
@@ -222,7 +221,7 @@ fn ratio_chart(record: &Record) -> Block {
     })
 }
 
-/// The times of everyone at an operation, if there are any.
+/// The times of all implementations at an operation, if there are any.
 fn time_chart(record: &Record, round: u8, operation: &str) -> Option<Block> {
     let of_operation =
         || record.results.iter().filter(|result| result.label.round == Some(round) && result.operation == operation);
@@ -253,11 +252,11 @@ fn time_chart(record: &Record, round: u8, operation: &str) -> Option<Block> {
     }))
 }
 
-/// All figures of a round, or of the schemes that have none.
+/// All figures of a round, or of the algorithms that have no round.
 fn times(record: &Record, round: Option<u8>) -> Option<Table> {
     let title = match round {
         Some(round) => format!("Round {round}: all figures"),
-        None => "Other schemes, for scale".into(),
+        None => "Other signature algorithms, for scale".into(),
     };
     let header = [
         "implementation",
@@ -297,9 +296,9 @@ fn capital(text: &str) -> String {
 }
 
 const SETS: [&str; 4] = ["MAYO_1", "MAYO_2", "MAYO_3", "MAYO_5"];
-/// Those that make the same signatures.
+/// The implementations of MAYO.
 const PEERS: [&str; 2] = ["liboqs", "pq-mayo"];
-/// The current one last.
+/// The rounds, the current one last.
 const ROUNDS: [u8; 2] = [2, 3];
 
 #[cfg(test)]

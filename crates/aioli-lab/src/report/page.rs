@@ -1,13 +1,12 @@
 //! Blocks as HTML and as Markdown.
 
-use super::Part;
+use super::Chapter;
 use crate::record::Record;
-use crate::samples::quoted;
 use crate::show::{Block, Chart, Table};
 use anyhow::Result;
 
-/// Names of records, the records, their parts.
-type Records<'a> = [(&'a str, &'a Record, Vec<Part>)];
+/// Records with their names and chapters.
+type Records<'a> = [(&'a str, &'a Record, Vec<Chapter>)];
 
 /// The page.
 ///
@@ -17,12 +16,12 @@ type Records<'a> = [(&'a str, &'a Record, Vec<Part>)];
 pub(super) fn html(records: &Records<'_>) -> Result<String> {
     let mut body = String::new();
     let mut charts = Vec::new();
-    for (index, (name, record, parts)) in records.iter().enumerate() {
-        // The ids of the first are plain, for links from elsewhere.
+    for (index, (name, record, chapters)) in records.iter().enumerate() {
+        // The sections of the first record have plain ids, for links from elsewhere.
         let id = |key: &str| if index == 0 { key.to_owned() } else { format!("r{}-{key}", index + 1) };
         body += &format!("<h1>{}: {}</h1>\n<nav aria-label=\"Sections\">", TITLE, escaped(&record.machine.cpu));
-        body +=
-            &parts.iter().map(|part| format!("<a href=\"#{}\">{}</a>", id(part.key), part.title)).collect::<String>();
+        let link = |chapter: &Chapter| format!("<a href=\"#{}\">{}</a>", id(chapter.key), chapter.title);
+        body += &chapters.iter().map(link).collect::<String>();
         body += "</nav>\n";
         body += &format!(
             "<p>From the record {}: <a download=\"{0}\" href='{}'>JSON</a>, <a download=\"results.csv\" \
@@ -31,9 +30,9 @@ pub(super) fn html(records: &Records<'_>) -> Result<String> {
             data_address("application/json", &serde_json::to_string(record)?),
             data_address("text/csv", &csv(record)),
         );
-        for part in parts {
-            body += &format!("<section id=\"{}\"><h2>{}</h2>\n", id(part.key), escaped(part.title));
-            body += &part.blocks.iter().map(|shown| block(shown, &mut charts)).collect::<String>();
+        for chapter in chapters {
+            body += &format!("<section id=\"{}\"><h2>{}</h2>\n", id(chapter.key), escaped(chapter.title));
+            body += &chapter.blocks.iter().map(|shown| block(shown, &mut charts)).collect::<String>();
             body += "</section>\n";
         }
     }
@@ -44,19 +43,19 @@ pub(super) fn html(records: &Records<'_>) -> Result<String> {
          <style>{STYLE}</style></head>\n<body><main>\n{body}</main>\n\
          <script type=\"application/json\" id=\"charts\">{}</script>\n\
          <script>{D3}</script>\n<script>{PLOT}</script>\n<script>{CHARTS}</script>\n</body></html>\n",
-        // A name with an end tag in it must not end the script.
+        // Text with an end tag in it must not end the script.
         serde_json::to_string(&charts)?.replace('<', "\\u003c"),
     ))
 }
 
-/// The same as Markdown, with the numbers of the charts.
+/// The report as Markdown, with the numbers of the charts as tables.
 pub(super) fn markdown(records: &Records<'_>) -> String {
     let mut text = String::new();
-    for (name, record, parts) in records {
+    for (name, record, chapters) in records {
         text += &format!("# {TITLE}: {}\n\nFrom the record {name}.\n", record.machine.cpu);
-        for part in parts {
-            text += &format!("\n## {}\n\n", part.title);
-            for block in &part.blocks {
+        for chapter in chapters {
+            text += &format!("\n## {}\n\n", chapter.title);
+            for block in &chapter.blocks {
                 text += &match block {
                     Block::Text(text) => format!("{text}\n\n"),
                     Block::Warning(text) => format!("> **Warning:** {text}\n\n"),
@@ -69,7 +68,8 @@ pub(super) fn markdown(records: &Records<'_>) -> String {
     text
 }
 
-/// A block; charts are numbered in the order of `charts`, where the page's script finds them.
+/// A block as HTML. A chart is appended to `charts`, and its index there tells the page's script
+/// which one to draw.
 fn block<'a>(block: &'a Block, charts: &mut Vec<&'a Chart>) -> String {
     match block {
         Block::Text(text) => format!("<p>{}</p>\n", escaped(text)),
@@ -90,7 +90,7 @@ fn block<'a>(block: &'a Block, charts: &mut Vec<&'a Chart>) -> String {
     }
 }
 
-/// `text` for use inside of HTML, attributes included.
+/// `text` escaped for HTML, attributes included.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -109,7 +109,7 @@ fn table(table: &Table) -> String {
             format!("<tr{class}>{}</tr>\n", cells(row, "td"))
         })
         .collect();
-    // Wide ones scroll by themselves, by keys too.
+    // A wide table scrolls inside its own box, which the keyboard can reach.
     format!(
         "<div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><thead><tr>{}</tr></thead>\n\
          <tbody>\n{rows}</tbody></table></div>\n",
@@ -132,7 +132,7 @@ fn markdown_table(table: &Table) -> String {
     text + "\n"
 }
 
-/// The cells of a record as comma-separated values.
+/// The results of a record as comma-separated values.
 fn csv(record: &Record) -> String {
     let mut text =
         "implementation,version,backend,round,set,operation,median_ns,q1_ns,q3_ns,median_cycles,samples\n".to_owned();
@@ -147,7 +147,12 @@ fn csv(record: &Record) -> String {
     text
 }
 
-/// An address that holds the text itself, for an attribute between single quotes.
+/// A field of comma-separated values.
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field.to_owned() }
+}
+
+/// A data address that contains the text itself, escaped for an attribute in single quotes.
 fn data_address(kind: &str, text: &str) -> String {
     let mut address = format!("data:{kind};charset=utf-8,");
     for byte in text.bytes() {
@@ -164,7 +169,7 @@ const TITLE: &str = "MAYO measured";
 
 const STYLE: &str = include_str!("../../web/page.css");
 const CHARTS: &str = include_str!("../../web/charts.js");
-/// Observable Plot and what it stands on; web/README.md says why, and where they are from.
+/// Observable Plot, and D3 under it. web/README.md says why these, and where they are from.
 const PLOT: &str = include_str!("../../web/vendor/plot.js");
 const D3: &str = include_str!("../../web/vendor/d3.js");
 
@@ -192,6 +197,7 @@ mod tests {
         let text = csv(&record);
         let expected = format!("aioli,{},avx2,3,MAYO_1,sign,1500,1500,1500,3000,1", record.results[0].label.version);
         assert_eq!(text.lines().nth(1), Some(&*expected));
+        assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
     }
 
     #[test]

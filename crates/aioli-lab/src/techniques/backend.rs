@@ -1,4 +1,4 @@
-//! The techniques by name, and each as an implementation of the kernel contract.
+//! The techniques, their names, and each as an implementation of the kernel contract.
 
 #[cfg(feature = "openmp")]
 use super::openmp;
@@ -8,27 +8,29 @@ use crate::published::Published;
 use aioli::backend::{Avx2, Gfni256, Gfni512};
 use aioli::backend::{Backend, BackendKind, Portable};
 use aioli::packed::{Coefficients, Operand};
+use aioli::stream::StreamPart;
 use anyhow::{Context, Result};
 use rayon::ThreadPool;
 use std::fmt;
 use std::str::FromStr;
 
-/// A kernel, and the threads that one operation is cut among.
+/// A technique: a kernel, and the threads that share one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Technique {
     kernel: Kernel,
-    /// None, or as many as a fork-join pool has: with one thread, what the pool itself costs is seen.
+    /// The threads of a fork-join pool, if there is one. A pool of one thread shows the cost of the
+    /// pool itself.
     threads: Option<usize>,
 }
 
-/// Kernels: those for study only, and the library's.
+/// The kernels: some for study only, and the library's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kernel {
     Baseline,
     Lut,
     Bitsliced,
     M4r,
-    /// With so many threads of OpenMP.
+    /// The published loop in C, with this number of OpenMP threads.
     #[cfg(feature = "openmp")]
     OpenMp(usize),
     Library(BackendKind),
@@ -44,16 +46,17 @@ impl Technique {
         Self::of(Kernel::Library(kind))
     }
 
-    /// The kernels that this machine can run, on one thread.
+    /// All kernels that this machine can run, each on one thread.
     pub(crate) fn kernels() -> impl Iterator<Item = Self> {
         let study = [Kernel::Baseline, Kernel::Lut, Kernel::Bitsliced, Kernel::M4r];
         study.into_iter().map(Self::of).chain(BackendKind::available().map(Self::library))
     }
 
-    /// All techniques that this machine can run: the kernels; threads inside an operation of the baseline, as the published
-    /// experiment has them; and hybrids, threads inside an operation of the library's vector kernels.
+    /// All techniques that this machine can run. These are the kernels alone, the baseline with
+    /// threads inside an operation, as in the published experiment, and the library's vector
+    /// kernels with such threads (hybrids).
     pub(crate) fn available() -> Vec<Self> {
-        let hybrids = [BackendKind::Avx2, BackendKind::Gfni512].into_iter().filter(|kind| kind.is_available());
+        let hybrids = [BackendKind::Avx2, BackendKind::Gfni512].into_iter().filter(|kind| kind.detect().is_ok());
         let with = |kernel, threads| Self { kernel, threads: Some(threads) };
         let all = Self::kernels();
         #[cfg(feature = "openmp")]
@@ -63,13 +66,13 @@ impl Technique {
             .collect()
     }
 
-    /// The backend.
+    /// The technique as a backend.
     ///
     /// # Errors
     ///
     /// If this machine cannot run it.
     pub(crate) fn token(self) -> Result<Token> {
-        let unavailable = || format!("{self}: this machine has not the instructions");
+        let unavailable = || format!("{self}: this machine does not have the instructions");
         let kernel = match self.kernel {
             Kernel::Baseline => KernelToken::Baseline,
             Kernel::Lut => KernelToken::Lut,
@@ -77,7 +80,7 @@ impl Technique {
             Kernel::M4r => KernelToken::M4r,
             #[cfg(feature = "openmp")]
             Kernel::OpenMp(threads) => KernelToken::OpenMp(threads),
-            Kernel::Library(BackendKind::Portable) => KernelToken::Portable(Portable::detect()),
+            Kernel::Library(BackendKind::Portable) => KernelToken::Portable(Portable::new()),
             #[cfg(target_arch = "x86_64")]
             Kernel::Library(BackendKind::Avx2) => KernelToken::Avx2(Avx2::detect().with_context(unavailable)?),
             #[cfg(target_arch = "x86_64")]
@@ -89,7 +92,7 @@ impl Technique {
         Ok(Token { kernel, pool: self.threads.map(threads::pool).transpose()? })
     }
 
-    /// The threads inside an operation, if it has any.
+    /// The number of threads inside an operation, if there are any.
     pub(super) fn threads(self) -> Option<usize> {
         match self.kernel {
             #[cfg(feature = "openmp")]
@@ -98,7 +101,7 @@ impl Technique {
         }
     }
 
-    /// What to know of it before its figures are believed or used.
+    /// A caveat that a reader of its figures must know.
     pub(crate) fn caveat(self) -> Option<String> {
         let text = match self.kernel {
             Kernel::Baseline => "one element at a time; its elimination branches on secrets, not constant time".into(),
@@ -109,9 +112,9 @@ impl Technique {
                     Published::get().optimization_experiments.lut_memory_overhead_bytes
                 )
             }
-            Kernel::Bitsliced => "words of 64 elements, conversion from and to nibbles included".into(),
+            Kernel::Bitsliced => "words of 64 elements; the time includes conversion from and to nibbles".into(),
             Kernel::M4r => {
-                "tables of 16 multiples, addressed by the secret X in keygen and sign: not constant time".into()
+                "tables of 16 multiples, addressed by secret coefficients in keygen and sign: not constant time".into()
             }
             #[cfg(feature = "openmp")]
             Kernel::OpenMp(_) => "the published loop in C, which its compiler may vectorize".into(),
@@ -121,7 +124,8 @@ impl Technique {
     }
 }
 
-/// `baseline`, `lut`, `avx2`; `threads_2` is the baseline with two threads, `avx2_threads_2` a hybrid.
+/// The name, `baseline` or `avx2`. `threads_2` is the baseline with two threads, `avx2_threads_2` a
+/// hybrid.
 impl fmt::Display for Technique {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kernel = match self.kernel {
@@ -153,10 +157,10 @@ impl FromStr for Technique {
     }
 }
 
-/// A technique that this machine can run, ready to be called.
+/// A technique that this machine can run.
 ///
-/// One type for all of them, so that the scheme is compiled once for each set: the choice costs a branch for a call of a
-/// kernel, some nanoseconds in an operation.
+/// All techniques share this type, so that the scheme is compiled once for each set. The choice
+/// costs a branch per call of a kernel, some nanoseconds per operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
     kernel: KernelToken,
@@ -181,7 +185,8 @@ enum KernelToken {
 }
 
 impl Token {
-    /// Runs `f` on a thread of the pool, if there is one: going there costs once and not at every kernel.
+    /// Runs `f` on a thread of the pool, if there is one, so that entering the pool costs once and
+    /// not at every kernel.
     pub(crate) fn enter<T: Send>(self, f: impl FnOnce() -> T + Send) -> T {
         match self.pool {
             Some(pool) => pool.install(f),
@@ -193,22 +198,26 @@ impl Token {
 impl Backend for Token {
     const NAME: &'static str = "technique";
 
-    fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
+    const REGISTER: usize = 16;
+
+    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
         match self.pool {
-            Some(pool) => threads::left_product(self.kernel, pool, x, rows, out, stride),
-            None => self.kernel.left_product(x, rows, out, stride),
+            Some(pool) => threads::left_product(self.kernel, pool, left, right, out, stride),
+            None => self.kernel.left_product(left, right, out, stride),
         }
     }
 
-    fn key_product(
+    fn left_product_of_stream(
         self,
-        oil: Coefficients<'_>,
-        p1: Operand<'_>,
-        p2: Operand<'_>,
-        memory: &mut [u8],
-        p3: &mut [u8],
-    ) -> bool {
-        self.pool.is_none() && self.kernel.key_product(oil, p1, p2, memory, p3)
+        left: Coefficients<'_>,
+        key: &[u8; 16],
+        part: &StreamPart,
+        window: &mut [u8],
+        out: &mut [u8],
+        stride: usize,
+    ) {
+        // P is in memory wherever a technique is measured, so no pool is asked for.
+        self.kernel.left_product_of_stream(left, key, part, window, out, stride);
     }
 
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
@@ -232,47 +241,41 @@ impl Backend for Token {
     }
 }
 
-/// All kernels have AES from the processor, where it has any; a study kernel is its left product, and for the scalar ones
-/// the elimination too.
+/// Every kernel uses the processor's AES, if there is any. A study kernel replaces the left
+/// product; a scalar one (baseline, look-up tables, OpenMP) replaces the elimination too.
 impl Backend for KernelToken {
     const NAME: &'static str = "kernel";
 
-    fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
+    const REGISTER: usize = 16;
+
+    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
         match self {
-            Self::Baseline => scalar::left_product::<scalar::Computed>(x, rows, out, stride),
-            Self::Lut => scalar::left_product::<scalar::Tables>(x, rows, out, stride),
-            Self::Bitsliced => sliced::bitsliced(x, rows, out, stride),
-            Self::M4r => sliced::m4r(x, rows, out, stride),
+            Self::Baseline => scalar::left_product::<scalar::Computed>(left, right, out, stride),
+            Self::Lut => scalar::left_product::<scalar::Tables>(left, right, out, stride),
+            Self::Bitsliced => sliced::bitsliced(left, right, out, stride),
+            Self::M4r => sliced::m4r(left, right, out, stride),
             #[cfg(feature = "openmp")]
-            Self::OpenMp(threads) => openmp::left_product(threads, x, rows, out, stride),
-            Self::Portable(b) => b.left_product(x, rows, out, stride),
+            Self::OpenMp(threads) => openmp::left_product(threads, left, right, out, stride),
+            Self::Portable(b) => b.left_product(left, right, out, stride),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2(b) => b.left_product(x, rows, out, stride),
+            Self::Avx2(b) => b.left_product(left, right, out, stride),
             #[cfg(target_arch = "x86_64")]
-            Self::Gfni256(b) => b.left_product(x, rows, out, stride),
+            Self::Gfni256(b) => b.left_product(left, right, out, stride),
             #[cfg(target_arch = "x86_64")]
-            Self::Gfni512(b) => b.left_product(x, rows, out, stride),
+            Self::Gfni512(b) => b.left_product(left, right, out, stride),
         }
     }
 
-    fn key_product(
+    fn left_product_of_stream(
         self,
-        oil: Coefficients<'_>,
-        p1: Operand<'_>,
-        p2: Operand<'_>,
-        memory: &mut [u8],
-        p3: &mut [u8],
-    ) -> bool {
-        match self {
-            Self::Portable(b) => b.key_product(oil, p1, p2, memory, p3),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2(b) => b.key_product(oil, p1, p2, memory, p3),
-            #[cfg(target_arch = "x86_64")]
-            Self::Gfni256(b) => b.key_product(oil, p1, p2, memory, p3),
-            #[cfg(target_arch = "x86_64")]
-            Self::Gfni512(b) => b.key_product(oil, p1, p2, memory, p3),
-            _ => false,
-        }
+        left: Coefficients<'_>,
+        key: &[u8; 16],
+        part: &StreamPart,
+        window: &mut [u8],
+        out: &mut [u8],
+        stride: usize,
+    ) {
+        Portable::new().left_product_of_stream(left, key, part, window, out, stride);
     }
 
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
@@ -283,7 +286,7 @@ impl Backend for KernelToken {
             Self::Gfni256(b) => b.aes128_ctr(key, iv, first, out),
             #[cfg(target_arch = "x86_64")]
             Self::Gfni512(b) => b.aes128_ctr(key, iv, first, out),
-            _ => Portable::detect().aes128_ctr(key, iv, first, out),
+            _ => Portable::new().aes128_ctr(key, iv, first, out),
         }
     }
 
@@ -291,7 +294,7 @@ impl Backend for KernelToken {
         match self {
             #[cfg(target_arch = "x86_64")]
             Self::Gfni512(b) => b.shake256(inputs, outputs),
-            _ => Portable::detect().shake256(inputs, outputs),
+            _ => Portable::new().shake256(inputs, outputs),
         }
     }
 
@@ -301,7 +304,7 @@ impl Backend for KernelToken {
             Self::Lut => scalar::solve::<scalar::Tables>(columns, m, x),
             #[cfg(feature = "openmp")]
             Self::OpenMp(_) => scalar::solve::<scalar::Computed>(columns, m, x),
-            Self::Bitsliced | Self::M4r => Portable::detect().solve(columns, m, x),
+            Self::Bitsliced | Self::M4r => Portable::new().solve(columns, m, x),
             Self::Portable(b) => b.solve(columns, m, x),
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(b) => b.solve(columns, m, x),
@@ -350,7 +353,8 @@ mod tests {
         assert!("sse".parse::<Technique>().unwrap_err().contains("m4r"));
     }
 
-    /// Small shapes, triangles that tiles cut anywhere, and one that is large enough for threads.
+    /// Small shapes, triangles whose diagonal cuts tiles everywhere, and shapes large enough for
+    /// threads.
     #[test]
     fn every_technique_gives_the_products_of_the_portable_backend() {
         let shapes = [
@@ -367,22 +371,25 @@ mod tests {
         ];
         for technique in Technique::available() {
             let token = technique.token().unwrap();
-            for (x_rows, count, row_bytes, step) in shapes {
+            for (left_rows, count, row_bytes, step) in shapes {
                 let bytes = random(count * row_bytes - step * (count * count.saturating_sub(1) / 2));
-                let elements: Vec<u8> = random(count * (x_rows + 1)).iter().map(|byte| byte & 15).collect();
-                let rows = match step {
+                let elements: Vec<u8> = random(count * (left_rows + 1)).iter().map(|byte| byte & 15).collect();
+                let right = match step {
                     0 => Operand::full(&bytes, count, row_bytes),
                     step => Operand::upper(&bytes, count, row_bytes, step),
                 };
                 let stride = row_bytes + 5;
                 for public in [false, true] {
-                    let x = Coefficients::new(&elements, x_rows + 1, x_rows);
-                    let rows = if public { rows.public() } else { rows };
-                    let mut out = random((x_rows - 1) * stride + row_bytes + 2);
+                    let left = Coefficients::new(&elements, left_rows + 1, left_rows);
+                    let right = if public { right.public() } else { right };
+                    let mut out = random((left_rows - 1) * stride + row_bytes + 2);
                     let mut expected = out.clone();
-                    Portable::detect().left_product(x, rows, &mut expected, stride);
-                    token.left_product(x, rows, &mut out, stride);
-                    assert!(out == expected, "{technique}: {x_rows} rows, {count} of {row_bytes} bytes, step {step}");
+                    Portable::new().left_product(left, right, &mut expected, stride);
+                    token.left_product(left, right, &mut out, stride);
+                    assert!(
+                        out == expected,
+                        "{technique}: {left_rows} rows, {count} of {row_bytes} bytes, step {step}"
+                    );
                 }
             }
         }
@@ -390,11 +397,12 @@ mod tests {
 
     #[test]
     fn every_technique_gives_the_key_stream() {
-        let (key, iv) = (Random::bytes(), Random::bytes());
+        let key = Random::bytes();
+        let iv = Random::bytes();
         for technique in Technique::available() {
             for (first, length) in [(0, 100), (3, 9000), (u32::MAX - 2, 9000), (7, 50_001)] {
                 let (mut out, mut expected) = (vec![0; length], vec![0; length]);
-                Portable::detect().aes128_ctr(&key, &iv, first, &mut expected);
+                Portable::new().aes128_ctr(&key, &iv, first, &mut expected);
                 technique.token().unwrap().aes128_ctr(&key, &iv, first, &mut out);
                 assert!(out == expected, "{technique}: {length} bytes from block {first}");
             }
@@ -403,18 +411,19 @@ mod tests {
 
     #[test]
     fn every_technique_solves_and_sees_low_rank() {
-        let (m, columns) = (64, 65);
+        let m = 64;
+        let columns = 65;
         let mut solvable = random((columns + 1) * m / 2);
         // The third column depends on the first.
-        let (first, third) = (solvable[..m / 2].to_vec(), m..m + m / 2);
-        solvable[third].copy_from_slice(&first);
+        let first = solvable[..m / 2].to_vec();
+        solvable[m..m + m / 2].copy_from_slice(&first);
         let mut singular = solvable.clone();
-        // No column has an entry in the last two rows.
+        // The last two rows are zero.
         singular.chunks_exact_mut(m / 2).for_each(|column| column[m / 2 - 1] = 0);
         for technique in Technique::available() {
             let token = technique.token().unwrap();
             let (mut x, mut expected) = (vec![9; columns], vec![7; columns]);
-            let found = Portable::detect().solve(&mut solvable.clone(), m, &mut expected);
+            let found = Portable::new().solve(&mut solvable.clone(), m, &mut expected);
             assert_eq!(token.solve(&mut solvable.clone(), m, &mut x), found, "{technique}");
             if found == 1 {
                 assert_eq!(x, expected, "{technique}");

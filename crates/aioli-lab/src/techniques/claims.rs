@@ -1,23 +1,23 @@
-//! What the published experiment claims, judged by our figures.
+//! The claims of the published experiment, judged by our figures.
 
 use super::comparison::Times;
 use std::fmt;
 
-/// A claim, and what became of it.
+/// A claim with its verdict and the reason.
 #[derive(Clone, Debug)]
 pub(super) struct Judgement {
     pub(super) claim: &'static str,
     pub(super) verdict: Verdict,
-    /// The figures.
+    /// The figures behind the verdict.
     pub(super) because: String,
 }
 
-/// What became of a claim on this machine.
+/// The verdict on a claim on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Confirmed,
     NotConfirmed,
-    /// Something is missing: a technique, a set, processors.
+    /// A technique, a set, or enough processors are missing.
     Undecided,
 }
 
@@ -31,7 +31,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Judges the published claims by times that were measured on a machine with so many processors.
+/// Judges the published claims by times measured on a machine with `cores` processors.
 pub(super) fn judge(times: &Times, cores: usize) -> Vec<Judgement> {
     let claims: [(&'static str, Option<(Verdict, String)>); 6] = [
         ("AVX2 is the strongest single technique", strongest(times)),
@@ -41,7 +41,7 @@ pub(super) fn judge(times: &Times, cores: usize) -> Vec<Judgement> {
         ("AVX2 with threads is no better than AVX2 alone", hybrid(times, cores)),
         ("Look-up tables gain nothing on MAYO_1", lut(times)),
     ];
-    let missing = || (Verdict::Undecided, "not everything that it takes was measured".into());
+    let missing = || (Verdict::Undecided, "not all techniques and sets that this takes were measured".into());
     claims
         .into_iter()
         .map(|(claim, judged)| {
@@ -55,7 +55,7 @@ fn confirmed_if(condition: bool) -> Verdict {
     if condition { Verdict::Confirmed } else { Verdict::NotConfirmed }
 }
 
-/// Among the techniques of the experiment; what this machine has beyond them is told.
+/// Compares the techniques of the experiment. Stronger techniques outside of it are only mentioned.
 fn strongest(times: &Times) -> Option<(Verdict, String)> {
     let [avx2, lut, threads] = ["avx2", "lut", "threads_4"].map(|technique| times.average(technique));
     let (avx2, lut, threads) = (avx2?, lut?, threads?);
@@ -67,7 +67,7 @@ fn strongest(times: &Times) -> Option<(Verdict, String)> {
         .map(|(name, average)| format!("{name} {average:+.0} %"))
         .collect();
     if !beyond.is_empty() {
-        because += &format!("; what the experiment had not is stronger: {}", beyond.join(", "));
+        because += &format!("; stronger, but not in the experiment: {}", beyond.join(", "));
     }
     Some((confirmed_if(avx2 > lut && avx2 > threads), because))
 }
@@ -82,17 +82,18 @@ fn higher_levels(times: &Times) -> Option<(Verdict, String)> {
     Some((confirmed_if(one < three && three < five), because))
 }
 
-/// Little: less than a doubling, from four threads.
+/// A little gain is less than twice the speed from four threads.
 fn little(times: &Times) -> Option<(Verdict, String)> {
     let average = times.average("threads_4")?;
     Some((confirmed_if(average < 100.0), format!("threads_4 {average:+.0} % on average")))
 }
 
 fn scaling(times: &Times, cores: usize) -> Option<(Verdict, String)> {
-    let (two, four) = (times.ratio("threads_1", "threads_2")?, times.ratio("threads_1", "threads_4")?);
-    let because = format!("2 threads are {two:.2} and 4 are {four:.2} times as fast as one");
+    let two = times.ratio("threads_1", "threads_2")?;
+    let four = times.ratio("threads_1", "threads_4")?;
+    let because = format!("2 threads are {two:.2} times and 4 threads {four:.2} times as fast as one");
     if cores < 4 {
-        let why = format!("{because}, but there are only {cores} processors for them");
+        let why = format!("{because}, but there are only {cores} processors");
         return Some((Verdict::Undecided, why));
     }
     Some((confirmed_if(four < two * NOTICEABLE), because))
@@ -116,7 +117,8 @@ fn lut(times: &Times) -> Option<(Verdict, String)> {
     Some((confirmed_if(gain < (NOTICEABLE - 1.0) * 100.0), format!("{gain:+.1} % on MAYO_1")))
 }
 
-/// Faster by less is no gain: it is what medians of such measurements differ by.
+/// The least factor that counts as a gain. Medians of such measurements differ by up to this much
+/// without a reason.
 const NOTICEABLE: f64 = 1.05;
 
 #[cfg(test)]
@@ -135,7 +137,7 @@ mod tests {
     fn the_published_times_confirm_the_published_claims() {
         let judged = judge(&Times::published(), 4);
         for judgement in &judged {
-            // The table has no figures of one and two threads.
+            // The published table has no figures for one and two threads.
             let expected = match judgement.claim.contains("past 2") {
                 true => Verdict::Undecided,
                 false => Verdict::Confirmed,
@@ -174,6 +176,6 @@ mod tests {
             times(["baseline", "lut", "avx2", "threads_4", "gfni512"], &[("MAYO_1", [9.0, 8.0, 3.0, 6.0, 1.0])]);
         let judged = &judge(&times, 4)[0];
         assert_eq!(judged.verdict, Verdict::Confirmed);
-        assert!(judged.because.ends_with("is stronger: gfni512 +800 %"), "{}", judged.because);
+        assert!(judged.because.ends_with("not in the experiment: gfni512 +800 %"), "{}", judged.because);
     }
 }

@@ -1,18 +1,19 @@
-//! The arithmetic of the published experiment: improvements over the baseline, their average over the sets, the ranking.
+//! The arithmetic of the published experiment: improvements over the baseline, their average over
+//! the sets, the ranking.
 
 use crate::published::Published;
 
 /// Times of techniques, set by set, in any unit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Times {
-    /// The names; one of them is [`BASELINE`].
+    /// Their names; one of them is [`BASELINE`].
     pub(super) techniques: Vec<String>,
     /// The sets in order, each with a time for each technique that was measured.
     pub(super) sets: Vec<(String, Vec<Option<f64>>)>,
 }
 
 impl Times {
-    /// Those of the published experiment, under our names.
+    /// The times of the published experiment, under our names.
     pub(super) fn published() -> Self {
         let experiments = &Published::get().optimization_experiments;
         Self {
@@ -25,7 +26,7 @@ impl Times {
         }
     }
 
-    /// The average improvement that the experiment states for a technique of ours.
+    /// The average improvement that the experiment states for a technique, by our name.
     pub(super) fn stated_average(technique: &str) -> Option<f64> {
         let averages = &Published::get().optimization_experiments.average_improvement_percent;
         averages.iter().find(|(column, _)| our_name(column) == technique).map(|(_, average)| *average)
@@ -34,20 +35,21 @@ impl Times {
     /// The time of a technique with a set.
     pub(super) fn time(&self, technique: &str, set: &str) -> Option<f64> {
         let column = self.techniques.iter().position(|name| name == technique)?;
-        self.sets.iter().find(|(name, _)| name == set)?.1[column]
+        let (_, times) = self.sets.iter().find(|(name, _)| name == set)?;
+        times[column]
     }
 
-    /// By how many percent more work a technique does in the same time than the baseline.
+    /// The improvement in percent: `(baseline / technique - 1) * 100`.
     pub(super) fn improvement(&self, technique: &str, set: &str) -> Option<f64> {
         Some((self.time(BASELINE, set)? / self.time(technique, set)? - 1.0) * 100.0)
     }
 
-    /// The mean of the improvements over all sets; nothing if one of them is missing.
+    /// The mean of the improvements over all sets; `None` if one of them is missing.
     pub(super) fn average(&self, technique: &str) -> Option<f64> {
         self.mean(|set| self.improvement(technique, set))
     }
 
-    /// The techniques but the baseline, with their averages, the best first.
+    /// The techniques without the baseline, with their averages, the best first.
     pub(super) fn ranking(&self) -> Vec<(&str, f64)> {
         let others = self.techniques.iter().filter(|technique| *technique != BASELINE);
         let mut ranking: Vec<_> =
@@ -56,7 +58,7 @@ impl Times {
         ranking
     }
 
-    /// The mean over all sets of the time of a technique in multiples of another's.
+    /// The mean over all sets of the time of `technique` divided by the time of `other`.
     pub(super) fn ratio(&self, technique: &str, other: &str) -> Option<f64> {
         self.mean(|set| Some(self.time(technique, set)? / self.time(other, set)?))
     }
@@ -67,7 +69,7 @@ impl Times {
     }
 }
 
-/// What we call a technique of the published experiment.
+/// Our name for a technique of the published experiment.
 fn our_name(column: &str) -> &str {
     match column {
         "openmp_4" => "threads_4",
@@ -76,14 +78,14 @@ fn our_name(column: &str) -> &str {
     }
 }
 
-/// The technique that everything is compared with.
+/// The technique that all others are compared with.
 pub(super) const BASELINE: &str = "baseline";
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
 
-    /// Times from rows: a set and its times.
+    /// Times from rows of a set's name and its times.
     pub(crate) fn times<const N: usize>(techniques: [&str; N], rows: &[(&str, [f64; N])]) -> Times {
         Times {
             techniques: techniques.map(Into::into).to_vec(),

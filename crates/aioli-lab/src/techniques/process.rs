@@ -1,12 +1,13 @@
-//! The published method, kept: the wall time of a whole process that does a fixed amount of work.
+//! The published method: the wall time of a whole process that does a fixed amount of work.
 //!
-//! Start-up of the process, cold caches and a sleeping clock are in it; for the fast techniques they are most of it, which
-//! is why the other method stands beside it. The processes of all techniques take turns.
+//! This time includes the start of the process, cold caches and a core at a low clock. They are
+//! most of it for the fast techniques, which is why the lab has another method too. The processes
+//! of all techniques take turns.
 
 use super::backend::Technique;
-use super::workload::scheme;
+use super::workload::round_trip;
+use crate::chapter::Run;
 use crate::measure::Sample;
-use crate::part::Run;
 use aioli::Algorithm;
 use anyhow::{Context, Result, ensure};
 use std::process::{Command, Stdio};
@@ -19,31 +20,32 @@ pub(crate) struct Worker {
     technique: Technique,
     #[arg(long = "set")]
     algorithm: Algorithm,
-    /// Whole schemes to run through
+    /// Round trips of keygen, sign and verify to run
     #[arg(long)]
-    schemes: u32,
+    round_trips: u32,
 }
 
 impl Worker {
-    /// Does the work.
+    /// Runs the round trips.
     ///
     /// # Errors
     ///
-    /// Those of the scheme.
+    /// Errors of the scheme's operations.
     pub(crate) fn run(&self) -> Result<()> {
         let token = self.technique.token()?;
-        token.enter(|| (0..self.schemes).try_for_each(|_| scheme(self.algorithm, token)))
+        token.enter(|| (0..self.round_trips).try_for_each(|_| round_trip(self.algorithm, token)))
     }
 }
 
-/// Wall times of `runs` processes for each of the jobs, in turns; fewer, but as many for each, if the run is stopped.
+/// Wall times of `runs` processes for each job, in turn. If the run is stopped, each job has the
+/// same smaller number.
 ///
 /// # Errors
 ///
 /// If a process cannot be started or fails.
 pub(super) fn time(
     jobs: &[(Algorithm, Technique)],
-    schemes: u32,
+    round_trips: u32,
     runs: usize,
     run: &Run<'_>,
 ) -> Result<Vec<Vec<Sample>>> {
@@ -57,12 +59,12 @@ pub(super) fn time(
                 return Ok(samples);
             }
             let mut command = Command::new(&program);
-            command.args(["worker", "--technique", &technique.to_string(), "--set", algorithm.name(), "--schemes"]);
-            command.arg(schemes.to_string()).stdin(Stdio::null()).stdout(Stdio::null());
+            command.args(["worker", "--technique", &technique.to_string(), "--set", algorithm.name(), "--round-trips"]);
+            command.arg(round_trips.to_string()).stdin(Stdio::null()).stdout(Stdio::null());
             let start = Instant::now();
             let status = command.status().with_context(|| format!("{}", program.display()))?;
             let ns = start.elapsed().as_nanos() as f64;
-            // Ctrl-C reaches the workers too.
+            // Ctrl-C reaches the worker too, so its failure then means nothing.
             if run.stopped() {
                 return Ok(samples);
             }

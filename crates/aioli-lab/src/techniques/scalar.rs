@@ -1,20 +1,20 @@
 //! One element at a time: the baseline, and the same with products and inverses from tables.
 //!
-//! The baseline computes each product by shifts and masks. The table variant looks it up: [`OVERHEAD_BYTES`] of tables
-//! buy a shorter product. Its addresses depend on secrets, and the elimination that both share branches on them, so
-//! **neither is constant time**. For study only.
+//! The baseline computes each product by shifts and masks. The table variant looks it up in tables
+//! of [`OVERHEAD_BYTES`] bytes, at addresses that depend on secrets. Both share an elimination that
+//! branches on secrets. So **neither is constant time**; both are for study only.
 
 use aioli::gf16;
 use aioli::packed::{Coefficients, Operand};
 use std::hint::black_box;
 
-/// How products and inverses are made.
+/// A way to compute products and inverses in GF(16).
 pub(super) trait Field {
     fn mul(a: u8, b: u8) -> u8;
     fn inverse(a: u8) -> u8;
 }
 
-/// By shifts and masks.
+/// Arithmetic by shifts and masks.
 pub(super) struct Computed;
 
 impl Field for Computed {
@@ -28,7 +28,7 @@ impl Field for Computed {
     }
 }
 
-/// From tables.
+/// Arithmetic by tables.
 pub(super) struct Tables;
 
 impl Field for Tables {
@@ -42,14 +42,15 @@ impl Field for Tables {
     }
 }
 
-/// `out += X R`, see [`Backend::left_product`](aioli::backend::Backend::left_product).
-pub(super) fn left_product<F: Field>(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
-    for i in 0..rows.count() {
-        let row = rows.row(i);
-        for (r, &coefficient) in x.of_row(i).iter().enumerate() {
-            let out = &mut out[r * stride + i * rows.step()..][..row.len()];
+/// `out += left * right`, see [`Backend::left_product`](aioli::backend::Backend::left_product).
+pub(super) fn left_product<F: Field>(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+    for i in 0..right.count() {
+        let row = right.row(i);
+        for (r, &coefficient) in left.of_row(i).iter().enumerate() {
+            let out = &mut out[r * stride + i * right.step()..][..row.len()];
             for (out, &byte) in out.iter_mut().zip(row) {
-                // Opaque, or the compiler makes vectors of them, and it is no longer one element at a time.
+                // An opaque byte keeps the compiler from vectorizing the loop: this is one element
+                // at a time.
                 let byte = black_box(byte);
                 *out ^= F::mul(coefficient, byte & 15) | F::mul(coefficient, byte >> 4) << 4;
             }
@@ -57,7 +58,8 @@ pub(super) fn left_product<F: Field>(x: Coefficients<'_>, rows: Operand<'_>, out
     }
 }
 
-/// `A x = y` by the elimination of textbooks, see [`Backend::solve`](aioli::backend::Backend::solve).
+/// Solves `A x = y` by textbook elimination, see
+/// [`Backend::solve`](aioli::backend::Backend::solve).
 pub(super) fn solve<F: Field>(columns: &[u8], m: usize, x: &mut [u8]) -> u8 {
     let width = x.len() + 1;
     let mut rows = vec![vec![0; width]; m];
@@ -95,7 +97,7 @@ pub(super) fn solve<F: Field>(columns: &[u8], m: usize, x: &mut [u8]) -> u8 {
     1
 }
 
-/// The product of a and b at `a * 16 + b`.
+/// The product of `a` and `b` at index `a * 16 + b`.
 static PRODUCTS: [u8; 256] = {
     let mut products = [0; 256];
     let mut i = 0;
@@ -116,7 +118,7 @@ static INVERSES: [u8; 16] = {
     inverses
 };
 
-/// What the tables take.
+/// Bytes in the tables.
 pub(crate) const OVERHEAD_BYTES: usize = size_of_val(&PRODUCTS) + size_of_val(&INVERSES);
 
 #[cfg(test)]

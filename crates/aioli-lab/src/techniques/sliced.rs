@@ -1,30 +1,32 @@
-//! Many elements at a time in 64-bit words: bit-sliced, and the Method of the Four Russians on nibbles.
+//! Many elements at a time in 64-bit words: bit slices, and the Method of the Four Russians (M4R)
+//! on nibbles.
 //!
-//! Both walk down the operand in tiles, with one accumulator for each row of X, and read no further than the diagonal
-//! of a triangle.
+//! Both walk down the operand in tiles, with one accumulator for each row of the result. In a
+//! triangle they stop at the diagonal.
 
 use aioli::backend::MAX_ROWS;
 use aioli::gf16;
 use aioli::packed::{Coefficients, Operand};
 
-/// The product on bit-sliced words: word b of four holds bit b of 64 elements.
+/// The left product on bit-sliced words: word b of four holds bit b of 64 elements.
 ///
-/// The operand is stored in nibbles, so each tile of it is converted first, by a transposition of 4 by 4 bits that costs
-/// 24 word operations for 64 elements, and the accumulators are converted back in the end: all that is counted here.
-/// A product is 16 ANDs and 16 XORs for 64 elements. No address and no branch depends on a secret.
-pub(super) fn bitsliced(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
-    for column in (0..rows.row_bytes()).step_by(32) {
+/// The operand is stored in nibbles. Each tile is converted first, by transpositions of 4 by 4 bits
+/// at 24 word operations per 64 elements, and the accumulators are converted back at the end; the
+/// time includes both. A product is 16 ANDs and 16 XORs per 64 elements. No address and no branch
+/// depends on a secret.
+pub(super) fn bitsliced(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+    for column in (0..right.row_bytes()).step_by(32) {
         let mut sums = [[0; 4]; MAX_ROWS];
-        let sums = &mut sums[..x.rows()];
-        for i in 0..rows.count() {
-            let Some(tile) = tile::<32>(rows, i, column) else { break };
+        let sums = &mut sums[..left.rows()];
+        for i in 0..right.count() {
+            let Some(tile) = tile::<32>(right, i, column) else { break };
             let mut multiples = [[0; 4]; 4];
             multiples[0] = transpose_bits(words(&tile));
             for e in 1..4 {
                 let [a, b, c, d] = multiples[e - 1];
                 multiples[e] = [d, a ^ d, b, c];
             }
-            for (sum, &coefficient) in sums.iter_mut().zip(x.of_row(i)) {
+            for (sum, &coefficient) in sums.iter_mut().zip(left.of_row(i)) {
                 let masks = gf16::bit_masks(coefficient);
                 for (multiple, mask) in multiples.iter().zip(masks) {
                     for (sum, word) in sum.iter_mut().zip(multiple) {
@@ -38,43 +40,45 @@ pub(super) fn bitsliced(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], 
             for (bytes, word) in bytes.as_chunks_mut().0.iter_mut().zip(transpose_bits(*sum)) {
                 *bytes = word.to_le_bytes();
             }
-            add(&mut out[r * stride..][..rows.row_bytes()], column, &bytes);
+            add(&mut out[r * stride..][..right.row_bytes()], column, &bytes);
         }
     }
 }
 
-/// The product by the Method of the Four Russians: for each word of the operand, sixteen nibbles, a table of its sixteen
-/// multiples, and then one look-up for each row of X.
+/// The left product by the Method of the Four Russians: a table of the sixteen multiples of each
+/// word (sixteen nibbles) of the operand, and one look-up for each row of the result.
 ///
-/// The table costs 14 word operations beside the doublings, a product a load and an XOR for 16 elements. The look-up's
-/// address is an element of X, so this is **not constant time** where X is secret, as in keygen and signing.
-pub(super) fn m4r(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
-    for column in (0..rows.row_bytes()).step_by(8) {
+/// The table costs 14 word operations besides the doublings; a product costs a load and an XOR per
+/// 16 elements. The address of the look-up is an element of `left`, so this is **not constant
+/// time** if `left` is secret, as in keygen and signing.
+pub(super) fn m4r(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+    for column in (0..right.row_bytes()).step_by(8) {
         let mut sums = [0; MAX_ROWS];
-        let sums = &mut sums[..x.rows()];
-        for i in 0..rows.count() {
-            let Some(tile) = tile::<8>(rows, i, column) else { break };
+        let sums = &mut sums[..left.rows()];
+        for i in 0..right.count() {
+            let Some(tile) = tile::<8>(right, i, column) else { break };
             let mut multiples = [0; 16];
             for (bit, multiple) in gf16::multiples(u64::from_le_bytes(tile)).into_iter().enumerate() {
                 for e in 0..1 << bit {
                     multiples[e | 1 << bit] = multiples[e] ^ multiple;
                 }
             }
-            for (sum, &coefficient) in sums.iter_mut().zip(x.of_row(i)) {
+            for (sum, &coefficient) in sums.iter_mut().zip(left.of_row(i)) {
                 *sum ^= multiples[usize::from(coefficient & 15)];
             }
         }
         for (r, sum) in sums.iter().enumerate() {
-            add(&mut out[r * stride..][..rows.row_bytes()], column, &sum.to_le_bytes());
+            add(&mut out[r * stride..][..right.row_bytes()], column, &sum.to_le_bytes());
         }
     }
 }
 
-/// The bytes of row `i` below the `N` bytes of row 0 that begin at `column`, zeros where there are none; nothing if row `i`,
-/// and so every row after it, begins further to the right.
+/// The `N` bytes of row `i` at the columns from `column` on, with zeros outside of the row; `None`
+/// if row `i`, and so every row after it, begins further to the right.
 #[inline(always)]
-fn tile<const N: usize>(rows: Operand<'_>, i: usize, column: usize) -> Option<[u8; N]> {
-    let (start, row) = (i * rows.step(), rows.row(i));
+fn tile<const N: usize>(right: Operand<'_>, i: usize, column: usize) -> Option<[u8; N]> {
+    let start = i * right.step();
+    let row = right.row(i);
     if start >= column + N {
         return None;
     }
@@ -91,7 +95,7 @@ fn tile<const N: usize>(rows: Operand<'_>, i: usize, column: usize) -> Option<[u
     Some(tile)
 }
 
-/// Adds the tile that begins at `column`, as far as the row goes.
+/// Adds a tile to a row from `column` on, up to the end of the row.
 fn add<const N: usize>(row: &mut [u8], column: usize, tile: &[u8; N]) {
     row[column..].iter_mut().zip(tile).for_each(|(out, byte)| *out ^= byte);
 }
@@ -100,7 +104,7 @@ fn words(bytes: &[u8; 32]) -> [u64; 4] {
     core::array::from_fn(|w| u64::from_le_bytes(core::array::from_fn(|b| bytes[8 * w + b])))
 }
 
-/// Bit b of nibble n of word w becomes bit w of nibble n of word b: nibbles to slices, and back.
+/// Moves bit b of nibble n of word w to bit w of nibble n of word b: nibbles to slices, and back.
 #[inline(always)]
 fn transpose_bits(mut words: [u64; 4]) -> [u64; 4] {
     for (distance, mask) in [(1, 0x5555_5555_5555_5555), (2, 0x3333_3333_3333_3333)] {
@@ -136,12 +140,12 @@ mod tests {
     #[test]
     fn tiles_are_cut_by_the_diagonal_and_the_end() {
         let bytes: [u8; 24] = core::array::from_fn(|i| i as u8 + 1);
-        let rows = Operand::upper(&bytes, 3, 11, 3);
-        assert_eq!(tile::<4>(rows, 0, 0), Some([1, 2, 3, 4]));
-        assert_eq!(tile::<4>(rows, 0, 8), Some([9, 10, 11, 0]));
-        assert_eq!(tile::<4>(rows, 1, 0), Some([0, 0, 0, 12]));
-        assert_eq!(tile::<4>(rows, 1, 4), Some([13, 14, 15, 16]));
-        assert_eq!(tile::<4>(rows, 2, 0), None);
-        assert_eq!(tile::<4>(rows, 2, 8), Some([22, 23, 24, 0]));
+        let right = Operand::upper(&bytes, 3, 11, 3);
+        assert_eq!(tile::<4>(right, 0, 0), Some([1, 2, 3, 4]));
+        assert_eq!(tile::<4>(right, 0, 8), Some([9, 10, 11, 0]));
+        assert_eq!(tile::<4>(right, 1, 0), Some([0, 0, 0, 12]));
+        assert_eq!(tile::<4>(right, 1, 4), Some([13, 14, 15, 16]));
+        assert_eq!(tile::<4>(right, 2, 0), None);
+        assert_eq!(tile::<4>(right, 2, 8), Some([22, 23, 24, 0]));
     }
 }

@@ -1,4 +1,5 @@
-//! What `techniques` shows: the published tables with ours in them, and the same by the better method.
+//! The output of `techniques`: the published tables with our figures in them, and the same by the
+//! better method.
 
 use super::backend::Technique;
 use super::claims::{self, Judgement};
@@ -8,33 +9,34 @@ use crate::published::Published;
 use crate::record::Measurement;
 use crate::show::{Block, Chart, Marks, Table, significant};
 
-/// Everything.
+/// All blocks of the chapter.
 pub(super) fn blocks(section: &Techniques) -> Vec<Block> {
     let published = Times::published();
     let source = &Published::get().optimization_experiments;
-    let (whole, one) = (whole_processes(section), one_process(section));
+    let whole = whole_processes(section);
+    let one = one_process(section);
     let mut blocks = vec![
         Block::Text(format!(
             "Techniques as implementations of one kernel contract, each checked by the first known answer before it is \
-             timed, on {} processors. Published: {} ({}, {}). Our `threads_N` is its OpenMP: the baseline with N threads \
-             inside one operation; `threads_1` shows what the pool costs. Improvement % = (baseline / technique - 1) * 100. Our \
-             baseline works on one element at a time; a portable C implementation of MAYO does sixteen in a word, as our \
-             `portable` does, so the ranking has multiples of that too.",
+             timed, on {} processors. Published: {} ({}, {}). Our `threads_N` is its OpenMP: the baseline with N \
+             threads inside one operation; `threads_1` shows the cost of the pool. Improvement % = (baseline / \
+             technique - 1) * 100. Our baseline works on one element at a time. A portable C implementation of MAYO \
+             works on sixteen in a word, as our `portable` does, so the ranking has multiples of `portable` too.",
             section.cores, source.source, source.platform, source.build
         )),
         Block::Text(caveats(section)),
     ];
     if !whole.sets.is_empty() {
         blocks.push(Block::Text(format!(
-            "The published method: wall time of a whole process that runs through {} whole schemes (keygen, sign, verify), \
-             median of {}. The published workload is not known, so seconds do not compare, improvements do. Starting a \
-             process is in it, and most of it for the fast techniques.",
-            section.schemes, section.runs
+            "The published method: wall time of a whole process with {} round trips (keygen, sign, verify), median of \
+             {} processes. The published workload is not known, so seconds do not compare, but improvements do. The \
+             time includes the start of the process, which is most of it for the fast techniques.",
+            section.round_trips, section.runs
         )));
         blocks.extend(method("whole process", "seconds", &whole, &published));
     }
     blocks.push(Block::Text(format!(
-        "The better method: one process, warmed up, all operations in turns, medians of {} rounds; {}.",
+        "The better method: one process, warmed up, all operations in turn, medians of {} rounds; {}.",
         section.conditions.rounds, section.conditions.verdict
     )));
     blocks.extend(one.sets.iter().map(|(set, _)| Block::Table(latencies(section, set))));
@@ -49,12 +51,12 @@ fn whole_processes(section: &Techniques) -> Times {
     times(section, |set, technique| Some(section.find(set, technique, PROCESS)?.median_ns / 1e9))
 }
 
-/// The sum of the medians of keygen, sign and verify in milliseconds.
+/// The time of a round trip in one process, in milliseconds.
 fn one_process(section: &Techniques) -> Times {
-    times(section, |set, technique| Some(section.scheme_ns(set, technique)? / 1e6))
+    times(section, |set, technique| Some(section.round_trip_ns(set, technique)? / 1e6))
 }
 
-/// The time of each set and technique that has one.
+/// The times of all sets and techniques, as far as they were measured.
 fn times(section: &Techniques, time: impl Fn(&str, &str) -> Option<f64>) -> Times {
     let mut times = Times::default();
     let mut sets: Vec<&str> = Vec::new();
@@ -82,8 +84,8 @@ impl Techniques {
         })
     }
 
-    /// The sum of the medians of keygen, sign and verify.
-    fn scheme_ns(&self, set: &str, technique: &str) -> Option<f64> {
+    /// The time of a round trip: the sum of the medians of keygen, sign and verify.
+    fn round_trip_ns(&self, set: &str, technique: &str) -> Option<f64> {
         ["keygen", "sign", "verify"].iter().map(|operation| Some(self.find(set, technique, operation)?.median_ns)).sum()
     }
 }
@@ -99,7 +101,7 @@ fn caveats(section: &Techniques) -> String {
     all.join(" ")
 }
 
-/// Summary, improvements, averages and ranking, ours beside the published.
+/// Summary, improvements, averages and ranking by one method, ours beside the published ones.
 fn method(name: &str, unit: &str, ours: &Times, published: &Times) -> [Block; 3] {
     let beside = |what: &str, cell: &dyn Fn(&Times, &str, &str) -> Option<f64>| {
         let sets = || ours.sets.iter().map(|(set, _)| &**set);
@@ -143,11 +145,11 @@ fn ranking(name: &str, ours: &Times, published: &Times) -> Table {
     table
 }
 
-/// Latency of one operation and throughput of a batch, apart.
+/// The latency of single operations and the throughput of round trips.
 fn latencies(section: &Techniques, set: &str) -> Table {
     let title = format!(
-        "{set}: thousands of reference cycles (microseconds) of one operation; quartiles of sign; whole schemes a second, one \
-         after another and in a batch on {} processors",
+        "{set}: thousands of reference cycles (microseconds) of one operation; quartiles of sign; round trips a \
+         second, one after another and in a batch on {} processors",
         section.cores
     );
     let mut table =
@@ -171,7 +173,7 @@ fn latencies(section: &Techniques, set: &str) -> Table {
             figure("sign"),
             figure("verify"),
             quartiles,
-            section.scheme_ns(set, name).map_or(String::new(), rate),
+            section.round_trip_ns(set, name).map_or(String::new(), rate),
             find(BATCH).map_or(String::new(), |batch| rate(batch.median_ns)),
         ]);
     }
@@ -201,13 +203,14 @@ fn chart(times: &Times) -> Chart {
     }
 }
 
-/// Each claim by both methods.
+/// The verdicts on the claims by both methods, with reasons.
 fn judged(whole: &Times, one: &Times, cores: usize) -> Vec<Block> {
     let header = ["", "by whole processes", "in one process"];
     let mut table = Table::new("Published claims on this machine", header);
-    let (by_whole, by_one) = (claims::judge(whole, cores), claims::judge(one, cores));
-    for (a, b) in by_whole.iter().zip(&by_one) {
-        table.row([a.claim.to_owned(), a.verdict.to_string(), b.verdict.to_string()]);
+    let by_whole = claims::judge(whole, cores);
+    let by_one = claims::judge(one, cores);
+    for (whole, one) in by_whole.iter().zip(&by_one) {
+        table.row([whole.claim.to_owned(), whole.verdict.to_string(), one.verdict.to_string()]);
     }
     let reasons = |by: &str, all: &[Judgement]| {
         all.iter()

@@ -1,4 +1,5 @@
-//! Threads inside one operation: the key stream and the left product cut into parts of a fork-join pool.
+//! Threads inside one operation: the threads of a fork-join pool share the key stream and the left
+//! product.
 
 use aioli::backend::Backend;
 use aioli::packed::{Coefficients, Operand};
@@ -6,11 +7,11 @@ use anyhow::{Context, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::OnceLock;
 
-/// The pool of so many threads, made when it is first asked for and kept.
+/// The pool of `threads` threads, made at the first call and kept.
 ///
 /// # Errors
 ///
-/// If there is no pool of that many, or the system gives no threads.
+/// If `threads` is not in [`COUNTS`], or the system gives no threads.
 pub(super) fn pool(threads: usize) -> Result<&'static ThreadPool> {
     static POOLS: [OnceLock<ThreadPool>; COUNTS.len()] = [const { OnceLock::new() }; COUNTS.len()];
     let at = COUNTS.iter().position(|&count| count == threads).context("pools have 1, 2 or 4 threads")?;
@@ -21,38 +22,40 @@ pub(super) fn pool(threads: usize) -> Result<&'static ThreadPool> {
     Ok(POOLS[at].get_or_init(|| pool))
 }
 
-/// The left product, each thread doing some of the rows of X.
+/// The left product; each thread computes some rows of the result.
 ///
-/// A thread reads the whole operand, but writes rows of its own, so nothing is shared and nothing is added up in the end.
+/// A thread reads the whole operand but writes only its own rows, so no sums are combined at the
+/// end.
 pub(super) fn left_product<B: Backend>(
     b: B,
     pool: &ThreadPool,
-    x: Coefficients<'_>,
-    rows: Operand<'_>,
+    left: Coefficients<'_>,
+    right: Operand<'_>,
     out: &mut [u8],
     stride: usize,
 ) {
     let threads = pool.current_num_threads();
-    if rows.bytes().len() < MIN_BYTES || x.rows() < 2 || threads == 1 {
-        return pool.install(|| b.left_product(x, rows, out, stride));
+    if right.bytes().len() < MIN_BYTES || left.rows() < 2 || threads == 1 {
+        return pool.install(|| b.left_product(left, right, out, stride));
     }
-    // Kernels work on pairs of rows.
-    let share = x.rows().div_ceil(threads).next_multiple_of(2);
-    let parts = (0..x.rows()).step_by(share).zip(out.chunks_mut(share * stride));
+    // Kernels work on pairs of rows, so a share is an even number of rows.
+    let share = left.rows().div_ceil(threads).next_multiple_of(2);
+    let parts = (0..left.rows()).step_by(share).zip(out.chunks_mut(share * stride));
     pool.in_place_scope(|scope| {
         for (first, out) in parts {
             scope.spawn(move |_| {
-                let count = share.min(x.rows() - first);
-                let columns = 0..x.columns();
-                let elements: Vec<u8> = columns.flat_map(|i| x.of_row(i)[first..][..count].iter().copied()).collect();
+                let count = share.min(left.rows() - first);
+                let columns = 0..left.columns();
+                let elements: Vec<u8> =
+                    columns.flat_map(|i| left.of_row(i)[first..][..count].iter().copied()).collect();
                 let part = Coefficients::new(&elements, count, count);
-                b.left_product(part, rows, out, stride);
+                b.left_product(part, right, out, stride);
             });
         }
     });
 }
 
-/// The key stream, each thread making a part of it.
+/// The key stream; each thread makes a part of it.
 pub(super) fn aes128_ctr<B: Backend>(
     b: B,
     pool: &ThreadPool,
@@ -66,7 +69,7 @@ pub(super) fn aes128_ctr<B: Backend>(
     if out.len() < MIN_BYTES || wraps || threads == 1 {
         return pool.install(|| b.aes128_ctr(key, iv, first, out));
     }
-    // Whole cache lines.
+    // A share is a multiple of a cache line.
     let share = out.len().div_ceil(threads).next_multiple_of(64);
     pool.in_place_scope(|scope| {
         for (i, out) in out.chunks_mut(share).enumerate() {
@@ -75,7 +78,7 @@ pub(super) fn aes128_ctr<B: Backend>(
     });
 }
 
-/// The numbers of threads that are tried.
+/// The numbers of threads that are measured.
 pub(super) const COUNTS: [usize; 3] = [1, 2, 4];
-/// Less is not worth waking a thread for.
+/// The fewest bytes that are worth waking a thread for.
 const MIN_BYTES: usize = 8192;

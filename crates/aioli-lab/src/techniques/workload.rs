@@ -1,10 +1,11 @@
-//! What is run: one key, one signature, one verification with a technique; the gate before any timing.
+//! The work that is timed: keygen, signing and verifying with a technique, alone, as a round trip,
+//! and in batches. The gate lets only a correct technique be timed.
 
 use super::backend::{Technique, Token};
 use crate::measure::Operation;
 use crate::peers::{MESSAGE_BYTES, SIGNATURES, aioli::fresh_key};
 use crate::random::Random;
-use aioli::backend::BackendKind;
+use aioli::backend::DetectedBackend;
 use aioli::hazmat::on;
 use aioli::params::ParameterSet;
 use aioli::{Algorithm, MessageDigest, SigningKey, VerifyingKey, with_set};
@@ -15,12 +16,12 @@ use sha2::{Digest, Sha256};
 use std::hint::black_box;
 use std::sync::Arc;
 
-/// Key generation, signing and verifying, once each: a whole scheme.
-pub(super) fn scheme(algorithm: Algorithm, token: Token) -> Result<()> {
-    with_set!(algorithm, P => scheme_of::<P>(token))
+/// A round trip: key generation, signing and verifying, once each.
+pub(super) fn round_trip(algorithm: Algorithm, token: Token) -> Result<()> {
+    with_set!(algorithm, P => round_trip_of::<P>(token))
 }
 
-fn scheme_of<P: ParameterSet>(token: Token) -> Result<()> {
+fn round_trip_of<P: ParameterSet>(token: Token) -> Result<()> {
     let key = fresh_key::<P>()?;
     let public_key = on::verifying_key(token, &key);
     let digest = MessageDigest::of(&Random::bytes::<MESSAGE_BYTES>());
@@ -30,7 +31,7 @@ fn scheme_of<P: ParameterSet>(token: Token) -> Result<()> {
     Ok(on::verify(token, &public_key, &digest, &signature)?)
 }
 
-/// The operations to time: one at a time, as in the peers' comparison.
+/// The operations to time, one at a time, as beside the peers.
 pub(super) fn operations(algorithm: Algorithm, technique: Technique) -> Result<Vec<Operation>> {
     let token = technique.token()?;
     with_set!(algorithm, P => operations_of::<P>(token))
@@ -38,12 +39,12 @@ pub(super) fn operations(algorithm: Algorithm, technique: Technique) -> Result<V
 
 fn operations_of<P: ParameterSet>(token: Token) -> Result<Vec<Operation>> {
     let key = fresh_key::<P>()?;
-    // Inputs from the fastest backend: only what is timed is done by the technique.
+    // The library's fastest backend makes the inputs; the technique does only what is timed.
     let public_key = key.verifying_key();
     let signed = (0..SIGNATURES)
         .map(|_| {
             let digest = MessageDigest::of(&Random::bytes::<MESSAGE_BYTES>());
-            Ok((digest, aioli::hazmat::sign(BackendKind::best(), &key, &digest, &vec![0; P::SALT_BYTES])?))
+            Ok((digest, aioli::hazmat::sign(DetectedBackend::best(), &key, &digest, &vec![0; P::SALT_BYTES])?))
         })
         .collect::<Result<Vec<_>>>()?;
     let mut next = signed.into_iter().cycle();
@@ -70,8 +71,8 @@ fn operations_of<P: ParameterSet>(token: Token) -> Result<Vec<Operation>> {
     ])
 }
 
-/// A batch of whole schemes, its time divided by their number: all processors at work on different ones, or, for a
-/// technique with threads inside an operation, one after another.
+/// A batch of round trips, its time divided by their number. All processors work on different round
+/// trips. A technique with threads inside an operation works on one round trip after another.
 pub(super) fn batch(algorithm: Algorithm, technique: Technique) -> Result<Operation> {
     let token = technique.token()?;
     let cores = std::thread::available_parallelism()?.get();
@@ -84,34 +85,35 @@ pub(super) fn batch(algorithm: Algorithm, technique: Technique) -> Result<Operat
         name: BATCH.into(),
         items,
         run: Box::new(move || match &pool {
-            Some(pool) => pool.install(|| (0..items).into_par_iter().try_for_each(|_| scheme(algorithm, token))),
-            None => token.enter(|| (0..items).try_for_each(|_| scheme(algorithm, token))),
+            Some(pool) => pool.install(|| (0..items).into_par_iter().try_for_each(|_| round_trip(algorithm, token))),
+            None => token.enter(|| (0..items).try_for_each(|_| round_trip(algorithm, token))),
         }),
     })
 }
 
-/// The first record of the official known answers, made by the library's best backend.
+/// The first record of the official known answers, made by the library's fastest backend.
 ///
 /// # Errors
 ///
-/// If it is not the official one.
+/// If it differs from the official one.
 pub(crate) fn known_answer(algorithm: Algorithm) -> Result<aioli_kat::Record> {
-    let record = aioli_kat::records(algorithm, BackendKind::best()).next().expect("there are records")?;
+    let record = aioli_kat::records(algorithm, DetectedBackend::best()).next().expect("there are records")?;
     let digest = hex::encode(Sha256::digest(record.text(0)));
     let official = aioli_kat::official(algorithm).first_record;
     ensure!(digest == official, "{algorithm} gives {digest} as its first known answer, not {official}");
     Ok(record)
 }
 
-/// The gate: a technique is timed only if it makes the known answer, and refuses one with a wrong bit.
+/// The gate: checks that a technique makes the known answer, and refuses a signature with a wrong
+/// bit.
 ///
 /// # Errors
 ///
-/// What it makes otherwise.
+/// If it does not; the error says where it differs.
 pub(super) fn gate(algorithm: Algorithm, technique: Technique, record: &aioli_kat::Record) -> Result<()> {
     let token = technique.token()?;
     with_set!(algorithm, P => token.enter(|| gate_of::<P>(token, record)))
-        .with_context(|| format!("{technique} with {algorithm}, which is not timed for that"))
+        .with_context(|| format!("{technique} with {algorithm} is not correct, so it is not timed"))
 }
 
 fn gate_of<P: ParameterSet>(token: Token, record: &aioli_kat::Record) -> Result<()> {
@@ -131,9 +133,9 @@ fn gate_of<P: ParameterSet>(token: Token, record: &aioli_kat::Record) -> Result<
 
 /// The name of the batch's operation.
 pub(super) const BATCH: &str = "batch";
-/// Vinegar samples of the specification.
+/// The number of vinegar samples that the specification allows.
 const ALL_SAMPLES: u16 = 256;
-/// The longest salt.
+/// Bytes in the longest salt.
 const MAX_SALT_BYTES: usize = 40;
 
 #[cfg(test)]

@@ -8,15 +8,15 @@
 //!   `keccak` uses it for SHAKE256 by itself, on every backend.
 #![allow(unsafe_code, reason = "calls of functions compiled for more instructions than the target has")]
 
-mod aes;
-mod columns;
-mod groups;
-mod neon;
+mod aes128_ctr;
+mod left_product;
 mod solve;
 mod vector;
 
-use super::{Backend, portable};
+use super::contract::Backend;
+use super::portable;
 use crate::packed::{Coefficients, Operand};
+use crate::stream::StreamPart;
 use std::arch::is_aarch64_feature_detected;
 
 /// NEON, and where the processor has them the instructions of the AES and SHA-3 extensions.
@@ -36,22 +36,40 @@ impl Neon {
 impl Backend for Neon {
     const NAME: &'static str = "neon";
 
+    const REGISTER: usize = 16;
+
     fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
         if is_aarch64_feature_detected!("sha3") {
             // SAFETY: this processor has the instructions.
-            unsafe { neon::left_product_sha3(x, rows, out, stride) }
+            unsafe { left_product::left_product_sha3(x, rows, out, stride) }
         } else {
-            neon::left_product(x, rows, out, stride);
+            left_product::left_product(x, rows, out, stride);
         }
+    }
+
+    fn left_product_of_stream(
+        self,
+        left: Coefficients<'_>,
+        key: &[u8; 16],
+        part: &StreamPart,
+        window: &mut [u8],
+        out: &mut [u8],
+        stride: usize,
+    ) {
+        portable::stream::left_product(self, left, key, part, window, out, stride);
     }
 
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
         if is_aarch64_feature_detected!("aes") {
             // SAFETY: this processor has the instructions.
-            unsafe { aes::aes128_ctr(key, iv, first, out) }
+            unsafe { aes128_ctr::aes128_ctr(key, iv, first, out) }
         } else {
-            portable::aes128_ctr(key, iv, first, out);
+            portable::aes128_ctr::aes128_ctr(key, iv, first, out);
         }
+    }
+
+    fn shake256(self, inputs: &[&[&[u8]]], outputs: &mut [&mut [u8]]) {
+        portable::shake256::shake256(inputs, outputs);
     }
 
     fn solve(self, columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {

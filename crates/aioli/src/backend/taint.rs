@@ -12,15 +12,6 @@ pub(crate) fn is_watched() -> bool {
     all && poisoned(&probe) == 0
 }
 
-/// Marks the whole of a left product if an operand has a mark: within `vgf2p8affineqb` MemorySanitizer takes a mark to
-/// the byte in the same place of the result only, not to all that the byte goes into.
-#[cfg(aioli_ct = "msan")]
-pub(crate) fn spread(x: crate::packed::Coefficients<'_>, rows: crate::packed::Operand<'_>, out: &[u8], stride: usize) {
-    if poisoned(x.elements()) > 0 || (0..rows.count()).any(|i| poisoned(rows.row(i)) > 0) {
-        out.chunks(stride).take(x.rows()).for_each(|row| poison(&row[..rows.row_bytes()]));
-    }
-}
-
 /// Valgrind's memcheck: requests are an instruction sequence that does nothing outside of it.
 #[cfg(aioli_ct = "valgrind")]
 mod tool {

@@ -1,18 +1,29 @@
 //! The backends of x86-64: which instructions each may use, and its delegations to the kernels.
 #![allow(unsafe_code, reason = "calls of functions compiled for more instructions than the target has")]
 
-mod aes;
-mod avx2;
 mod gfni;
-mod gfni256;
-mod gfni512;
-mod keccak;
-mod solve_avx2;
-mod solve_gfni256;
-mod solve_gfni512;
 
-use super::{Backend, portable};
+mod avx2 {
+    pub(super) mod left_product;
+    pub(super) mod solve;
+}
+
+mod gfni256 {
+    pub(super) mod left_product;
+    pub(super) mod solve;
+}
+
+mod gfni512 {
+    pub(super) mod aes128_ctr;
+    pub(super) mod left_product;
+    pub(super) mod shake256;
+    pub(super) mod solve;
+}
+
+use super::contract::Backend;
+use super::portable;
 use crate::packed::{Coefficients, Operand};
+use crate::stream::StreamPart;
 use std::arch::is_x86_feature_detected;
 
 /// A backend whose kernels are compiled for the listed features, and can be run where all of them were detected.
@@ -51,32 +62,51 @@ backend!(
     "bmi1,avx2,aes,gfni,vaes,avx512f,avx512bw,avx512vl,avx512vbmi"
 );
 
-/// The trait for one backend, its kernels given by path.
+/// Implements the contract for one backend: a register's bytes, and whose kernel serves each method.
 macro_rules! delegate {
-    ($name:ident, $label:literal, register: $register:literal, left_product: $left_product:path, aes128_ctr: $aes128_ctr:path, solve: $solve:path $(, shake256: $shake256:path)?) => {
+    (
+        $name:ident, $label:literal,
+        register: $register:literal,
+        left_product: $left_product:path,
+        left_product_of_stream: $left_product_of_stream:path,
+        aes128_ctr: $aes128_ctr:path,
+        shake256: $shake256:path,
+        solve: $solve:path,
+    ) => {
+        #[allow(unused_unsafe, reason = "a portable kernel needs no instructions beyond the target's")]
         impl Backend for $name {
             const NAME: &'static str = $label;
+
             const REGISTER: usize = $register;
 
-            fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
+            fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
                 // SAFETY: holding the token proves that this processor has the instructions.
-                unsafe { $left_product(x, rows, out, stride) }
+                unsafe { $left_product(left, right, out, stride) }
                 #[cfg(aioli_ct = "msan")]
-                super::taint::spread(x, rows, out, stride);
+                spread_marks(left, right, out, stride);
+            }
+
+            fn left_product_of_stream(
+                self,
+                left: Coefficients<'_>,
+                key: &[u8; 16],
+                part: &StreamPart,
+                window: &mut [u8],
+                out: &mut [u8],
+                stride: usize,
+            ) {
+                $left_product_of_stream(self, left, key, part, window, out, stride);
             }
 
             fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
                 // SAFETY: holding the token proves that this processor has the instructions.
-                #[allow(unused_unsafe, reason = "some backends share the portable kernel")]
-                unsafe {
-                    $aes128_ctr(key, iv, first, out);
-                }
+                unsafe { $aes128_ctr(key, iv, first, out) }
             }
 
-            $(fn shake256(self, inputs: &[&[&[u8]]], outputs: &mut [&mut [u8]]) {
+            fn shake256(self, inputs: &[&[&[u8]]], outputs: &mut [&mut [u8]]) {
                 // SAFETY: holding the token proves that this processor has the instructions.
                 unsafe { $shake256(inputs, outputs) }
-            })?
+            }
 
             fn solve(self, columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
                 #[cfg(aioli_ct = "msan")]
@@ -99,6 +129,44 @@ macro_rules! delegate {
     };
 }
 
-delegate!(Avx2, "avx2", register: 32, left_product: avx2::left_product, aes128_ctr: portable::aes128_ctr, solve: solve_avx2::solve);
-delegate!(Gfni256, "gfni256", register: 32, left_product: gfni256::left_product, aes128_ctr: portable::aes128_ctr, solve: solve_gfni256::solve);
-delegate!(Gfni512, "gfni512", register: 64, left_product: gfni512::left_product, aes128_ctr: aes::aes128_ctr, solve: solve_gfni512::solve, shake256: keccak::shake256);
+delegate! {
+    Avx2, "avx2",
+    register: 32,
+    left_product: avx2::left_product::left_product,
+    left_product_of_stream: portable::stream::left_product,
+    aes128_ctr: portable::aes128_ctr::aes128_ctr,
+    shake256: portable::shake256::shake256,
+    solve: avx2::solve::solve,
+}
+
+delegate! {
+    Gfni256, "gfni256",
+    register: 32,
+    left_product: gfni256::left_product::left_product,
+    left_product_of_stream: portable::stream::left_product,
+    aes128_ctr: portable::aes128_ctr::aes128_ctr,
+    shake256: portable::shake256::shake256,
+    solve: gfni256::solve::solve,
+}
+
+delegate! {
+    Gfni512, "gfni512",
+    register: 64,
+    left_product: gfni512::left_product::left_product,
+    left_product_of_stream: portable::stream::left_product,
+    aes128_ctr: gfni512::aes128_ctr::aes128_ctr,
+    shake256: gfni512::shake256::shake256,
+    solve: gfni512::solve::solve,
+}
+
+/// Marks the whole of a left product as secret if an operand has a mark.
+///
+/// MemorySanitizer carries a mark through `vgf2p8affineqb` only to the byte in the same place of the result, although the
+/// byte goes into several.
+#[cfg(aioli_ct = "msan")]
+fn spread_marks(left: Coefficients<'_>, right: Operand<'_>, out: &[u8], stride: usize) {
+    use super::taint::{poison, poisoned};
+    if poisoned(left.elements()) > 0 || (0..right.count()).any(|i| poisoned(right.row(i)) > 0) {
+        out.chunks(stride).take(left.rows()).for_each(|row| poison(&row[..right.row_bytes()]));
+    }
+}

@@ -1,7 +1,7 @@
-//! The public interface as its users meet it: traits, streaming, text of errors, threads, memory of the caller.
+//! The public interface: traits, streaming, texts of errors, threads, the caller's memory.
 
 use crate::random::Random;
-use aioli::backend::{Backend, BackendKind, Portable};
+use aioli::backend::{Backend, BackendKind, DetectedBackend, Portable};
 use aioli::params::ByteArray;
 use aioli::{
     Algorithm, Error, ExpandedSigningKey, ExpandedVerifyingKey, MessageDigest, MessageHasher, ParameterSet, Signature,
@@ -20,7 +20,7 @@ fn key<P: ParameterSet>(label: &str) -> SigningKey<P> {
     SigningKey::generate_from_rng(&mut Random::new(format!("{label} {}", P::ALGORITHM))).unwrap()
 }
 
-/// A program that knows nothing but the traits.
+/// A program that uses the traits of the `signature` crate alone.
 fn generic_program<S: SignatureEncoding + PartialEq + std::fmt::Debug, K, V>(key: &K, verifier: &V)
 where
     K: Signer<S> + RandomizedSigner<S> + MultipartSigner<S> + RandomizedMultipartSigner<S> + Keypair,
@@ -43,7 +43,7 @@ where
         assert!(verifier.verify(MESSAGE, &decoded).is_ok() && verifier.multipart_verify(PARTS, &decoded).is_ok());
         assert!(own.verify(b"another", &decoded).is_err() && verifier.multipart_verify(&PARTS[1..], &decoded).is_err());
     }
-    // The same randomness, the same signature; the operating system's differs from call to call.
+    // The same randomness gives the same signature; the operating system's differs at every call.
     assert_eq!(signatures[2], signatures[3]);
     assert_ne!(signatures[0], signatures[1]);
     assert_ne!(signatures[0], signatures[2]);
@@ -107,7 +107,8 @@ fn a_streamed_message_has_the_digest_of_the_whole() {
 }
 
 fn deterministic_or_hedged<P: ParameterSet>() {
-    let (key, expanded) = (key::<P>("hedged"), key::<P>("hedged").expand());
+    let key = key::<P>("hedged");
+    let expanded = key.expand();
     let deterministic = key.sign_deterministic(MESSAGE).unwrap();
     assert_eq!(key.sign_deterministic(MESSAGE).unwrap(), deterministic);
     assert_eq!(expanded.sign_deterministic(MESSAGE).unwrap(), deterministic);
@@ -166,20 +167,20 @@ fn keys_come_back_from_their_bytes() {
 fn compact_and_expanded<P: ParameterSet>() {
     let key = key::<P>("agreement");
     let mut random = Random::new(format!("agreement, messages, {}", P::ALGORITHM));
-    let reference = hazmat::verifying_key(BackendKind::Portable, &key);
+    let reference = hazmat::on::verifying_key(Portable::new(), &key);
     for round in 0..8 {
         let digest = MessageDigest::<P>::of(&random.bytes(round));
         let randomizer = random.bytes(P::SALT_BYTES);
-        let signature = hazmat::sign(BackendKind::Portable, &key, &digest, &randomizer).unwrap();
-        for kind in BackendKind::available() {
-            let public_key = hazmat::verifying_key(kind, &key);
-            assert_eq!(public_key, reference, "{kind}");
-            let expanded = hazmat::expand_signing_key(kind, &key);
-            assert_eq!(hazmat::sign(kind, &key, &digest, &randomizer), Ok(signature), "{kind}");
-            assert_eq!(hazmat::sign_expanded(kind, &expanded, &digest, &randomizer), Ok(signature), "{kind}");
-            assert_eq!(hazmat::verify(kind, &public_key, &digest, &signature), Ok(()), "{kind}");
-            let expanded = hazmat::expand_verifying_key(kind, &public_key);
-            assert_eq!(hazmat::verify_expanded(kind, &expanded, &digest, &signature), Ok(()), "{kind}");
+        let signature = hazmat::on::sign(Portable::new(), &key, &digest, &randomizer, 256).unwrap();
+        for backend in DetectedBackend::all() {
+            let public_key = hazmat::verifying_key(backend, &key);
+            assert_eq!(public_key, reference, "{backend}");
+            let expanded = hazmat::expand_signing_key(backend, &key);
+            assert_eq!(hazmat::sign(backend, &key, &digest, &randomizer), Ok(signature), "{backend}");
+            assert_eq!(hazmat::sign_expanded(backend, &expanded, &digest, &randomizer), Ok(signature), "{backend}");
+            assert_eq!(hazmat::verify(backend, &public_key, &digest, &signature), Ok(()), "{backend}");
+            let expanded = hazmat::expand_verifying_key(backend, &public_key);
+            assert_eq!(hazmat::verify_expanded(backend, &expanded, &digest, &signature), Ok(()), "{backend}");
         }
     }
 }
@@ -189,15 +190,16 @@ fn compact_and_expanded_keys_agree_on_every_backend() {
     for_all_sets!(compact_and_expanded);
 }
 
-/// Window and memory begin as something else than zeros, and the memory ends as zeros.
+/// Window and memory do not begin as zeros, and the memory ends as zeros.
 fn memory_of_the_caller<P: ParameterSet>() {
     use hazmat::in_place::{keygen, keygen_memory, min_window, sign, sign_memory, verify, verify_memory};
-    let b = Portable::detect();
-    let (key, digest) = (key::<P>("in place"), MessageDigest::of(MESSAGE));
+    let b = Portable::new();
+    let key = key::<P>("in place");
+    let digest = MessageDigest::of(MESSAGE);
     let randomizer = Random::new("in place").bytes(P::SALT_BYTES);
     let public_key = key.verifying_key();
     let deterministic = key.sign_deterministic(MESSAGE).unwrap();
-    let signature = hazmat::sign(BackendKind::Portable, &key, &digest, &randomizer).unwrap();
+    let signature = hazmat::on::sign(Portable::new(), &key, &digest, &randomizer, 256).unwrap();
     let other = MessageDigest::of(b"another");
 
     let minimum = min_window::<P>();
@@ -234,12 +236,13 @@ fn memory_of_the_caller<P: ParameterSet>() {
     too_little_memory_is_named::<P, _>(b, &digest, &signature);
 }
 
-/// Something that needs a window and memory.
+/// An operation on a window and memory, reduced to its error.
 type Operation<'a> = dyn Fn(&mut [u8], &mut [u8]) -> Option<Error> + 'a;
 
 fn too_little_memory_is_named<P: ParameterSet, B: Backend>(b: B, digest: &MessageDigest<P>, signature: &Signature<P>) {
     use hazmat::in_place::{keygen, keygen_memory, min_window, sign, sign_memory, verify, verify_memory};
-    let (seed, public_key) = (P::SecretKeyBytes::ZERO, P::PublicKeyBytes::ZERO);
+    let seed = P::SecretKeyBytes::ZERO;
+    let public_key = P::PublicKeyBytes::ZERO;
     let check = |needed: usize, operation: &Operation<'_>| {
         for given in [0, needed - 1] {
             let error = operation(&mut vec![0; min_window::<P>()], &mut vec![0; given]);
@@ -253,11 +256,13 @@ fn too_little_memory_is_named<P: ParameterSet, B: Backend>(b: B, digest: &Messag
     check(keygen_memory::<P>(1), &|window, memory| keygen::<P, _>(b, &seed, window, memory).err());
     check(sign_memory::<P>(1), &|window, memory| sign(b, &seed, digest, None, window, memory).err());
     check(verify_memory::<P>(P::O), &|window, memory| verify(b, &public_key, digest, signature, window, memory).err());
-    let (what, algorithm, expected) = ("randomizer", P::ALGORITHM, P::SALT_BYTES);
+    let expected = P::SALT_BYTES;
     for given in [0, expected - 1, expected + 1] {
-        let (window, memory) = (&mut vec![0; min_window::<P>()], &mut vec![0; sign_memory::<P>(P::V)]);
+        let window = &mut vec![0; min_window::<P>()];
+        let memory = &mut vec![0; sign_memory::<P>(P::V)];
         let result = sign(b, &seed, digest, Some(&vec![0; given]), window, memory);
-        assert_eq!(result, Err(Error::Length { what, algorithm, expected, given }));
+        let error = Error::Length { what: "randomizer", algorithm: P::ALGORITHM, expected, given };
+        assert_eq!(result, Err(error));
     }
 }
 
@@ -268,11 +273,15 @@ fn the_memory_of_the_caller_serves_whatever_its_size() {
 
 fn concurrent<P: ParameterSet>() {
     let key = key::<P>("threads");
-    let (expanded, public_key) = (key.expand(), key.verifying_key());
+    let expanded = key.expand();
+    let public_key = key.verifying_key();
     let expected: Vec<_> = (0..6u8).map(|i| key.sign_deterministic(&[i]).unwrap()).collect();
     std::thread::scope(|scope| {
+        let key = &key;
+        let expanded = &expanded;
+        let public_key = &public_key;
+        let expected = &expected;
         for thread in 0..6u8 {
-            let (key, expanded, public_key, expected) = (&key, &expanded, &public_key, &expected);
             scope.spawn(move || {
                 for round in 0..12 {
                     let i = (thread + round) % 6;
@@ -315,7 +324,8 @@ fn keys_may_cross_threads() {
     send_and_sync::<Error>();
 }
 
-/// Which types can be printed: the inherent constant is found before the trait's where `Debug` or `Display` is there.
+/// Tells whether a type can be printed: if it has `Debug` or `Display`, the inherent constant is
+/// found before the trait's.
 struct Printable<T>(std::marker::PhantomData<T>);
 
 trait NotPrintable {
@@ -348,7 +358,7 @@ fn secret_keys_cannot_be_printed() {
         printable!(any::SigningKey, any::ExpandedSigningKey),
     ];
     assert_eq!(secret, [[false; 4]; 6]);
-    // The question can be answered with yes.
+    // The control: public types can be printed.
     assert_eq!(printable!(mayo1::VerifyingKey, Error), [true, false, true, true]);
 }
 
@@ -369,7 +379,7 @@ fn errors_say_what_was_expected_and_given() {
     }
     let texts = [Error::InvalidSignature, Error::Randomness, Error::SamplesExhausted].map(|error| error.to_string());
     assert!(texts.iter().all(|text| text.len() > 20) && texts[0] != texts[1] && texts[1] != texts[2], "{texts:?}");
-    // The signature crate's opaque error keeps ours as its source.
+    // The opaque error of the `signature` crate keeps ours as its source.
     let opaque = signature::Error::from(Error::SamplesExhausted);
     let source = std::error::Error::source(&opaque).expect("a source");
     assert_eq!(source.downcast_ref::<Error>(), Some(&Error::SamplesExhausted));

@@ -1,4 +1,4 @@
-//! Many operations at once: every item gets its own result, in order.
+//! Batches: every item gets its own result, in order.
 
 use aioli::batch::{Item, keygen_batch, sign_batch, verify_batch};
 use aioli::{Algorithm, Error, MessageDigest, ParameterSet, SigningKey, VerifyingKey, with_set};
@@ -18,7 +18,7 @@ fn results_are_in_order_and_their_own<P: ParameterSet>() {
         assert_eq!(public_key.verify_digest(&MessageDigest::of(message.as_bytes()), signature), Ok(()));
     }
 
-    // One key shared by twelve items, and four that have one item each.
+    // Twelve items share one key; four more keys have one item each.
     let mut items: Vec<Item<'_, P>> = (messages.iter().zip(&signatures))
         .map(|(message, signature)| Item {
             key: public_key,
@@ -33,11 +33,12 @@ fn results_are_in_order_and_their_own<P: ParameterSet>() {
     let mut expected = vec![Ok(()); items.len()];
     assert_eq!(verify_batch(&items), expected);
 
-    // A wrong message, a wrong key, a short, a long and an empty signature, under shared keys and others.
+    // A wrong message, a wrong key, and a short, a long and an empty signature, under shared keys and
+    // under keys of one item.
     let invalid = Err(Error::InvalidSignature);
     let length = |given| {
-        let (what, algorithm, expected) = ("signature", P::ALGORITHM, P::SIGNATURE_BYTES);
-        Err(Error::Length { what, algorithm, expected, given })
+        let expected = P::SIGNATURE_BYTES;
+        Err(Error::Length { what: "signature", algorithm: P::ALGORITHM, expected, given })
     };
     let long = vec![0; P::SIGNATURE_BYTES + 1];
     (items[0].message, expected[0]) = (b"not alone", invalid);

@@ -1,8 +1,9 @@
-//! Input that is wrong: in length, in a bit, in its set, its round, its key or its message; and failing randomness.
+//! Wrong input (length, bit, set, round, key, message) and failing randomness.
 
 use crate::random::Random;
-use aioli::backend::{Backend, BackendKind, Portable};
+use aioli::backend::{Backend, DetectedBackend, Portable};
 use aioli::packed::{Coefficients, Operand};
+use aioli::stream::StreamPart;
 use aioli::{Algorithm, Error, ExpandedVerifyingKey, MessageDigest, ParameterSet, Signature, SigningKey, VerifyingKey};
 use aioli::{any, hazmat, with_set};
 use signature::rand_core::{TryCryptoRng, TryRng};
@@ -16,7 +17,7 @@ fn key<P: ParameterSet>(label: &str) -> SigningKey<P> {
     SigningKey::try_from(&seed[..]).unwrap()
 }
 
-/// Lengths that are wrong where `right` is right.
+/// Wrong lengths for a value of `right` bytes.
 fn wrong_lengths(right: usize) -> [usize; 4] {
     [0, right - 1, right + 1, 2 * right]
 }
@@ -38,13 +39,15 @@ fn wrong_lengths_are_named<P: ParameterSet>() {
     check("message digest", P::DIGEST_BYTES, &|bytes| hazmat::message_digest::<P>(bytes).err());
     check("message digest", P::DIGEST_BYTES, &|bytes| any::MessageDigest::from_bytes(algorithm, bytes).err());
 
-    let (key, digest) = (key::<P>("lengths"), MessageDigest::of(MESSAGE));
+    let key = key::<P>("lengths");
+    let digest = MessageDigest::of(MESSAGE);
     let expanded = key.expand();
-    check("randomizer", P::SALT_BYTES, &|bytes| hazmat::sign(BackendKind::best(), &key, &digest, bytes).err());
+    check("randomizer", P::SALT_BYTES, &|bytes| hazmat::sign(DetectedBackend::best(), &key, &digest, bytes).err());
     check("randomizer", P::SALT_BYTES, &|bytes| {
-        hazmat::sign_expanded(BackendKind::best(), &expanded, &digest, bytes).err()
+        hazmat::sign_expanded(DetectedBackend::best(), &expanded, &digest, bytes).err()
     });
-    let (oil, p1_q) = (vec![0; P::V * P::O], vec![0; P::P_BYTES]);
+    let oil = vec![0; P::V * P::O];
+    let p1_q = vec![0; P::P_BYTES];
     let parts = |oil: &[u8], p1_q: &[u8]| hazmat::expanded_signing_key_from_parts(&key, oil, p1_q).err();
     check("oil matrix", P::V * P::O, &|bytes| parts(bytes, &p1_q));
     check("expanded secret key", P::P_BYTES, &|bytes| parts(&oil, bytes));
@@ -57,7 +60,8 @@ fn every_wrong_length_is_named() {
     }
 }
 
-/// Every bit for the sets of level 1, every fifth elsewhere: five is prime to eight, so all bits of a byte have turns.
+/// Flips every bit for the sets of level 1, every fifth bit for the others. Five is prime to eight,
+/// so every position within a byte has its turn.
 fn signature_bits_all_matter<P: ParameterSet>() {
     let key = key::<P>("signature bits");
     let public_key = key.verifying_key().expand();
@@ -80,7 +84,7 @@ fn a_flipped_bit_of_a_signature_is_noticed() {
     }
 }
 
-/// Every bit of the seed, and of P3 every 29th.
+/// Flips every bit of the seed and every 29th bit of P3.
 fn public_key_bits_all_matter<P: ParameterSet>() {
     let key = key::<P>("public key bits");
     let public_key = key.verifying_key();
@@ -104,19 +108,20 @@ fn a_flipped_bit_of_a_public_key_is_noticed() {
 }
 
 fn another_key_or_message_is_refused<P: ParameterSet>() {
-    let (key, other) = (key::<P>("a key"), key::<P>("another key"));
+    let other = key::<P>("another key");
+    let key = key::<P>("a key");
     let signature = key.sign_deterministic(MESSAGE).unwrap();
     let verify = |key: &SigningKey<P>, message: &[u8], signature: &Signature<P>| {
         let digest = MessageDigest::of(message);
-        let (public_key, verdicts) = (key.verifying_key(), |kind| {
-            let public_key = key.verifying_key();
-            let expanded: ExpandedVerifyingKey<P> = hazmat::expand_verifying_key(kind, &public_key);
-            let verdict = hazmat::verify(kind, &public_key, &digest, signature);
-            assert_eq!(hazmat::verify_expanded(kind, &expanded, &digest, signature), verdict, "{kind}");
+        let public_key = key.verifying_key();
+        let verdict_on = |backend| {
+            let expanded: ExpandedVerifyingKey<P> = hazmat::expand_verifying_key(backend, &public_key);
+            let verdict = hazmat::verify(backend, &public_key, &digest, signature);
+            assert_eq!(hazmat::verify_expanded(backend, &expanded, &digest, signature), verdict, "{backend}");
             verdict
-        });
+        };
         let verdict = public_key.verify_digest(&digest, signature);
-        BackendKind::available().for_each(|kind| assert_eq!(verdicts(kind), verdict, "{kind}"));
+        DetectedBackend::all().for_each(|backend| assert_eq!(verdict_on(backend), verdict, "{backend}"));
         verdict
     };
     assert_eq!(verify(&key, MESSAGE, &signature), Ok(()));
@@ -175,7 +180,8 @@ fn sets_and_rounds_do_not_mix() {
     }
 }
 
-/// MAYO_3 and MAYO_5 have the same sizes in both rounds, and the same keys, so bytes alone cannot tell them apart.
+/// MAYO_3 and MAYO_5 have the same sizes and the same keys in both rounds, so bytes alone cannot
+/// tell the rounds apart.
 #[test]
 fn a_signature_of_one_round_is_refused_in_the_other() {
     for (three, two) in [(Algorithm::Mayo3, Algorithm::Mayo3Round2), (Algorithm::Mayo5, Algorithm::Mayo5Round2)] {
@@ -194,7 +200,7 @@ fn a_signature_of_one_round_is_refused_in_the_other() {
     }
 }
 
-/// A source of randomness that has failed.
+/// A source of randomness that fails.
 struct Broken;
 
 impl TryRng for Broken {
@@ -209,7 +215,7 @@ impl TryRng for Broken {
     }
 
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), std::fmt::Error> {
-        // As a source that fails half-way does.
+        // Some bytes were written before the failure.
         bytes.fill(0xee);
         Err(std::fmt::Error)
     }
@@ -219,7 +225,8 @@ impl TryCryptoRng for Broken {}
 
 fn failing_randomness_is_reported<P: ParameterSet>() {
     assert_eq!(SigningKey::<P>::generate_from_rng(&mut Broken).err(), Some(Error::Randomness));
-    let (key, expanded) = (key::<P>("randomness"), key::<P>("randomness").expand());
+    let key = key::<P>("randomness");
+    let expanded = key.expand();
     let is_randomness = |result: Result<Signature<P>, signature::Error>| {
         let error = result.expect_err("no signature without randomness");
         let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<Error>());
@@ -240,45 +247,70 @@ fn failing_randomness_is_an_error() {
 
 static SYSTEMS: AtomicU32 = AtomicU32::new(0);
 
-/// The portable backend, with a linear map that is zero and a count of the systems solved.
+/// The portable backend with a linear map of zero; it counts the systems solved.
 ///
-/// With P1 = Q = 0 the matrix of the system has only the linear map in it, the same for every sample.
+/// With P1, Q and lambda zero, A is zero for every sample.
 #[derive(Clone, Copy)]
 struct NoLinearMap(Portable);
 
 impl Backend for NoLinearMap {
     const NAME: &'static str = "no linear map";
 
-    fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
-        self.0.left_product(x, rows, out, stride);
+    const REGISTER: usize = Portable::REGISTER;
+
+    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+        self.0.left_product(left, right, out, stride);
+    }
+
+    fn left_product_of_stream(
+        self,
+        left: Coefficients<'_>,
+        key: &[u8; 16],
+        part: &StreamPart,
+        window: &mut [u8],
+        out: &mut [u8],
+        stride: usize,
+    ) {
+        self.0.left_product_of_stream(left, key, part, window, out, stride);
     }
 
     fn aes128_ctr(self, _: &[u8; 16], _: &[u8; 16], _: u32, out: &mut [u8]) {
         out.fill(0);
     }
 
+    fn shake256(self, inputs: &[&[&[u8]]], outputs: &mut [&mut [u8]]) {
+        self.0.shake256(inputs, outputs);
+    }
+
     fn solve(self, columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
         SYSTEMS.fetch_add(1, Ordering::Relaxed);
         self.0.solve(columns, m, x)
     }
+
+    #[inline(always)]
+    fn vectorize<T>(self, f: impl FnOnce() -> T) -> T {
+        self.0.vectorize(f)
+    }
 }
 
 fn a_key_without_solutions_is_given_up<P: ParameterSet>() {
-    let (key, digest) = (key::<P>("no solutions"), MessageDigest::of(MESSAGE));
-    let (oil, p1_q) = (vec![1; P::V * P::O], vec![0; P::P_BYTES]);
+    let key = key::<P>("no solutions");
+    let digest = MessageDigest::of(MESSAGE);
+    let oil = vec![1; P::V * P::O];
+    let p1_q = vec![0; P::P_BYTES];
     let expanded = hazmat::expanded_signing_key_from_parts(&key, &oil, &p1_q).unwrap();
     let randomizer = vec![0; P::SALT_BYTES];
     for (samples, tried) in [(256, 256), (257, 256), (u16::MAX, 256), (3, 3), (0, 0)] {
         SYSTEMS.store(0, Ordering::Relaxed);
-        let b = NoLinearMap(Portable::detect());
+        let b = NoLinearMap(Portable::new());
         let result = hazmat::on::sign_expanded(b, &expanded, &digest, &randomizer, samples);
         assert_eq!(result, Err(Error::SamplesExhausted), "{}", P::ALGORITHM);
         assert_eq!(SYSTEMS.load(Ordering::Relaxed), tried, "samples tried of {samples}");
     }
     if !P::LINEAR {
-        for kind in BackendKind::available() {
-            let result = hazmat::sign_expanded(kind, &expanded, &digest, &randomizer);
-            assert_eq!(result, Err(Error::SamplesExhausted), "{} on {kind}", P::ALGORITHM);
+        for backend in DetectedBackend::all() {
+            let result = hazmat::sign_expanded(backend, &expanded, &digest, &randomizer);
+            assert_eq!(result, Err(Error::SamplesExhausted), "{} on {backend}", P::ALGORITHM);
         }
         assert_eq!(expanded.sign_deterministic(MESSAGE), Err(Error::SamplesExhausted));
     }

@@ -5,7 +5,7 @@ use shake::digest::{ExtendableOutput, Update, XofReader};
 use signature::rand_core::{TryCryptoRng, TryRng};
 use std::convert::Infallible;
 
-/// SHAKE256 of the label and a counter, a fresh counter for each request.
+/// SHAKE256 of the label and the number of the request.
 pub(crate) struct Random {
     label: String,
     requests: u64,

@@ -1,17 +1,19 @@
-//! The intermediate values of one signature for each set, against `vectors/trace.txt`.
+//! The intermediate values of one signature for each set, compared with `vectors/trace.txt`.
 //!
-//! The scheme runs on a backend that records what its kernels are given and give back, so the values are those of the
-//! code that ships, on every backend. t is not among them: nothing is computed from it but y = t - W(v).
+//! The scheme runs on a backend that records the inputs and outputs of its kernels, so the values
+//! are those of the code that ships, on every backend. The target t is not recorded: no kernel
+//! receives it, only y = t - W(v).
 
 use aioli::backend::{Backend, BackendKind, Portable};
 use aioli::packed::{Coefficients, Operand};
+use aioli::stream::StreamPart;
 use aioli::{Error, MessageDigest, ParameterSet, Signature, SigningKey, hazmat};
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
 
 const MESSAGE: &[u8] = b"trace";
 
-/// Does what `B` does, and keeps the values of a signature of the set `P` in this thread's [`RECORD`].
+/// Delegates to `B`, and keeps the values of a signature of the set `P` in this thread's [`RECORD`].
 struct Recorder<P, B>(B, std::marker::PhantomData<P>);
 
 thread_local! {
@@ -22,7 +24,7 @@ thread_local! {
 struct Record {
     /// Names and digests, in the order of the file.
     values: Vec<(&'static str, String)>,
-    /// Of the sample in hand, until its M is known.
+    /// The digests of V and of V P1 V^T of the current sample, kept until its M is known.
     v: String,
     vpv: String,
 }
@@ -44,22 +46,24 @@ impl<P, B: Copy> Copy for Recorder<P, B> {}
 impl<P: ParameterSet, B: Backend> Backend for Recorder<P, B> {
     const NAME: &'static str = B::NAME;
 
-    fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
+    const REGISTER: usize = B::REGISTER;
+
+    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
         let mb = P::M_BYTES;
         let columns = P::K + usize::from(P::LINEAR);
-        let shape = (x.rows(), rows.count(), rows.row_bytes());
+        let shape = (left.rows(), right.count(), right.row_bytes());
         if shape == (1, P::K * P::O, mb) {
-            // y - A r: A by columns.
+            // The step y - A r: `out` is still y, and the operand holds A by columns.
             RECORD.with_borrow_mut(|record| {
                 record.push("y", digest(&unpacked(out)));
-                record.push("a", digest(&transposed(&unpacked(rows.bytes()), P::M)));
+                record.push("a", digest(&transposed(&unpacked(right.bytes()), P::M)));
             });
         }
-        self.0.left_product(x, rows, out, stride);
+        self.0.left_product(left, right, out, stride);
         RECORD.with_borrow_mut(|record| {
             if shape == (P::K + P::O, P::V, columns * mb) {
-                // [V; O^T] [T | lambda], T = (V P1)'.
-                let row = |r: usize| (0..P::V).map(move |i| x.of_row(i)[r]);
+                // [U, Lambda(v); N, O^T lambda] = [V; O^T] [T, lambda], with T = (V P1)'.
+                let row = |r: usize| (0..P::V).map(move |i| left.of_row(i)[r]);
                 if record.values.iter().all(|(name, _)| *name != "oil") {
                     let oil: Vec<u8> = (P::K..P::K + P::O).flat_map(row).collect();
                     record.values.insert(0, ("oil", digest(&transposed(&oil, P::V))));
@@ -70,16 +74,33 @@ impl<P: ParameterSet, B: Backend> Backend for Recorder<P, B> {
                 record.vpv = digest(&vpv);
             } else if shape == (P::K, P::V, P::O * mb) {
                 // M = V Q + N'.
-                let (v, vpv) = (std::mem::take(&mut record.v), std::mem::take(&mut record.vpv));
+                let v = std::mem::take(&mut record.v);
+                let vpv = std::mem::take(&mut record.vpv);
                 record.push("v", v);
                 record.push("m", digest(&unpacked(&out[..P::K * P::O * mb])));
                 record.push("vpv", vpv);
             } else if shape == (P::K, P::O, P::V_BYTES) {
-                // X O^T, the rows of X being the x_i.
-                let x: Vec<u8> = (0..P::K).flat_map(|i| (0..P::O).map(move |l| x.of_row(l)[i])).collect();
+                // Rows x_i times O^T.
+                let x: Vec<u8> = (0..P::K).flat_map(|i| (0..P::O).map(move |l| left.of_row(l)[i])).collect();
                 record.push("x", digest(&x));
             }
         });
+    }
+
+    fn left_product_of_stream(
+        self,
+        left: Coefficients<'_>,
+        key: &[u8; 16],
+        part: &StreamPart,
+        window: &mut [u8],
+        out: &mut [u8],
+        stride: usize,
+    ) {
+        self.0.left_product_of_stream(left, key, part, window, out, stride);
+    }
+
+    fn shake256(self, inputs: &[&[&[u8]]], outputs: &mut [&mut [u8]]) {
+        self.0.shake256(inputs, outputs);
     }
 
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
@@ -98,7 +119,7 @@ impl<P: ParameterSet, B: Backend> Backend for Recorder<P, B> {
     }
 }
 
-/// Elements, one a byte, of packed ones; even counts alone.
+/// Unpacks to one element a byte; for even counts only.
 fn unpacked(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().flat_map(|byte| [byte & 15, byte >> 4]).collect()
 }
@@ -116,7 +137,7 @@ fn digest(elements: &[u8]) -> String {
     hex(&Sha256::digest(elements)[..16])
 }
 
-/// The lines of the file for a set.
+/// The lines of the file about a set.
 fn expected<P: ParameterSet>() -> Vec<(&'static str, String)> {
     let lines = include_str!("vectors/trace.txt").lines().filter(|line| !line.starts_with('#'));
     let mut values = Vec::new();
@@ -136,7 +157,8 @@ fn key<P: ParameterSet>() -> SigningKey<P> {
 
 fn values_of_a_signature<P: ParameterSet, B: Backend>(b: B) {
     let recorder = Recorder::<P, B>(b, std::marker::PhantomData);
-    let (key, message) = (key::<P>(), MessageDigest::of(MESSAGE));
+    let key = key::<P>();
+    let message = MessageDigest::of(MESSAGE);
     let randomizer = vec![0; P::SALT_BYTES];
     let expanded = hazmat::on::expand_signing_key(b, &key);
     let sign = |compact: bool| -> Vec<(&'static str, String)> {
@@ -153,7 +175,7 @@ fn values_of_a_signature<P: ParameterSet, B: Backend>(b: B) {
     assert_eq!(sign(false), expected::<P>(), "{} on {}, expanded key", P::ALGORITHM, B::NAME);
 }
 
-/// Checks all sets, and says on which backend.
+/// Checks all sets; returns the backend's name.
 fn values_on<B: Backend>(b: B) -> &'static str {
     for algorithm in aioli::Algorithm::ALL {
         aioli::with_set!(algorithm, P => values_of_a_signature::<P, B>(b));
@@ -164,7 +186,7 @@ fn values_on<B: Backend>(b: B) -> &'static str {
 #[test]
 fn intermediate_values_are_those_of_the_specification_on_every_backend() {
     let known = [
-        Some(values_on(Portable::detect())),
+        Some(values_on(Portable::new())),
         #[cfg(target_arch = "aarch64")]
         aioli::backend::Neon::detect().map(values_on),
         #[cfg(target_arch = "x86_64")]
@@ -178,10 +200,13 @@ fn intermediate_values_are_those_of_the_specification_on_every_backend() {
     assert_eq!(backends, BackendKind::available().count(), "backends that this test does not know");
 }
 
-/// The message's first sample has no solution in round 3's MAYO_1, so the limit shows there at 1 and elsewhere at 0.
+/// The first sample of this message has no solution in round 3's MAYO_1. So a limit of one sample
+/// fails there, and elsewhere only a limit of none.
 fn samples_are_counted<P: ParameterSet>() {
-    let (key, message) = (key::<P>(), MessageDigest::of(MESSAGE));
-    let (b, randomizer) = (Portable::detect(), vec![0; P::SALT_BYTES]);
+    let b = Portable::new();
+    let key = key::<P>();
+    let message = MessageDigest::of(MESSAGE);
+    let randomizer = vec![0; P::SALT_BYTES];
     let expanded = key.expand();
     let sign = |samples| -> Result<Signature<P>, Error> {
         let compact = hazmat::on::sign(b, &key, &message, &randomizer, samples);

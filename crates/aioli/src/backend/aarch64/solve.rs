@@ -1,4 +1,4 @@
-//! Solving with NEON: the elimination by columns of [`solve`](crate::solve), two columns and two pivots at a time.
+//! Solving with NEON: the elimination by columns of [`solve`](crate::backend::portable::solve), two columns and two pivots at a time.
 //!
 //! **Layout.** Two columns share their registers, so that a byte is a row of both and the pivot row is a byte, never
 //! half of one. Rows are permuted, which changes nothing: the even ones come first.
@@ -23,10 +23,13 @@
 //! **Cost.** With the SHA-3 extension for a later pair of columns and two pivots about 26 + 4 N instructions, N registers
 //! holding a pair; 68 for nine, which leave no registers for constants. From seven on the loop is assembly (`columns`).
 
-use super::columns::add_multiples;
+mod columns;
+
 use super::vector::*;
+use crate::backend::contract::MAX_UNKNOWNS;
 use crate::gf16::INVERSE;
 use crate::memory::wipe;
+use columns::add_multiples;
 
 /// See [`Backend::solve`](crate::backend::Backend::solve).
 pub(super) fn solve(columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
@@ -205,13 +208,10 @@ fn table_of(byte: Vector) -> Vector {
     xor3(low_nibbles(low, high), upper, add(upper, upper))
 }
 
-/// The most pairs of columns of any set: k * o of MAYO_5, and y.
-const MAX_PAIRS: usize = 73;
+/// Pairs of columns: those of A, and y.
+const MAX_PAIRS: usize = (MAX_UNKNOWNS + 1).div_ceil(2);
 /// The most registers of a pair.
 const MAX_REGISTERS: usize = 9;
-
-/// The places in a register, and all elements.
-pub(super) const IOTA: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /// By the pivot: what times s must be added to the entry s in its row, for s / pivot to be left. Zero for no pivot.
 const IN_PIVOT_ROW: [u8; 16] = {

@@ -178,3 +178,6 @@ pub(super) fn load_at(bytes: &[u8], at: usize) -> Vector {
 pub(super) fn store_at(bytes: &mut [u8], at: usize, value: Vector) {
     store(bytes[at..].first_chunk_mut().expect("a whole register"), value);
 }
+
+/// The places in a register, and all elements.
+pub(super) const IOTA: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];

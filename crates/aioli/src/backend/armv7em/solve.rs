@@ -1,7 +1,7 @@
 //! The linear system of signing: Gaussian elimination by columns, in constant time.
 //!
 //! Columns stay columns, and operations on rows are additions of multiples of one column to those on its right, as in
-//! [`crate::solve`]. But here rows leave the elimination in their order: after some number of pivots as many rows from
+//! [`portable::solve`](crate::backend::portable::solve). But here rows leave the elimination in their order: after some number of pivots as many rows from
 //! the top are done, and the next one, the slot, becomes the pivot row. If its entry is zero, the first row below whose
 //! entry is not is added to it, and then cleared like all others below the slot. Of a pivot row only its entries to the
 //! right are needed any more. They are kept in the order of the columns that had pivots, and nothing for a column
@@ -11,10 +11,11 @@
 //! none, and so the rows before `column - (n - m)` are done and need not be touched, which saves a third. If one of them
 //! is not done all the same, then some row never will be, as each column left takes one at most; and that is the result.
 
+use crate::backend::contract::{MAX_EQUATIONS, MAX_UNKNOWNS};
+use crate::backend::portable::solve::nibble_mask;
 use crate::ct;
 use crate::gf16;
 use crate::memory::wipe;
-use crate::solve::nibble_mask;
 
 /// [`Backend::solve`](crate::backend::Backend::solve). Not inlined: its stack is not there while others run.
 #[inline(never)]
@@ -131,10 +132,10 @@ unsafe extern "C" {
     fn aioli_armv7em_eliminate(columns: *mut u64, coefficients: *const u32, multiples: *const [u64; 4], pairs: u32);
 }
 
-/// The most unknowns of any set: k * o of MAYO_5.
-const UNKNOWNS: usize = 144;
+/// The most columns of A.
+const UNKNOWNS: usize = MAX_UNKNOWNS;
 /// The pairs of words, 16 nibbles each, of the largest m.
-const PAIRS: usize = 9;
+const PAIRS: usize = MAX_EQUATIONS.div_ceil(16);
 /// The pairs of a column before row 0. They and the rows that are done have room for the column's entries in pivot rows:
 /// entry c is written by whole bytes when row c - spare may not be done, 16 - spare elements further on.
 const KEPT: usize = 1;

@@ -1,6 +1,6 @@
 //! What both GFNI kernels share.
 
-use crate::backend::MAX_ROWS;
+use crate::backend::contract::MAX_ROWS;
 use crate::packed::{Coefficients, Operand};
 
 /// Rows of R whose matrices are built at a time; enough for every row of every parameter set.
@@ -78,7 +78,7 @@ mod tests {
         let stride = row_bytes + gap;
         let mut wanted = noise(x_rows * stride - gap, 3);
         let mut got = wanted.clone();
-        Portable::detect().left_product(x, rows, &mut wanted, stride);
+        Portable::new().left_product(x, rows, &mut wanted, stride);
         b.left_product(x, rows, &mut got, stride);
         assert!(got == wanted, "{} of {x_rows} x {count} by {row_bytes} bytes, step {step}, gap {gap}", B::NAME);
     }

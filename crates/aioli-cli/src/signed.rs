@@ -1,0 +1,35 @@
+//! The files that are signed: digests of any length in constant memory, with a progress bar.
+
+use crate::error::Error;
+use crate::files;
+use crate::terminal::{self, Unit};
+use aioli::Algorithm;
+use aioli::any::MessageDigest;
+use indicatif::ProgressBar;
+use std::path::{Path, PathBuf};
+
+/// Refuses standard input that is named more than once, because it can be read only once.
+pub(crate) fn check_dashes(files: &[PathBuf]) -> Result<(), Error> {
+    match files.iter().filter(|file| files::is_dash(file)).count() {
+        0 | 1 => Ok(()),
+        _ => Err(Error::Usage("standard input can be given only once".into())),
+    }
+}
+
+/// A progress bar over the bytes of all files, hidden if they are few.
+pub(crate) fn progress(files: &[PathBuf]) -> ProgressBar {
+    let total = files.iter().filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum();
+    match total {
+        0..LARGE => ProgressBar::hidden(),
+        _ => terminal::progress(total, Unit::Bytes),
+    }
+}
+
+/// The digest of a file, read in constant memory.
+pub(crate) fn digest(algorithm: Algorithm, file: &Path, progress: &ProgressBar) -> Result<MessageDigest, Error> {
+    let digest = MessageDigest::of_reader(algorithm, progress.wrap_read(files::open(file)?));
+    digest.map_err(|source| Error::File { doing: "read", path: file.into(), source })
+}
+
+/// Bytes from which a progress bar is shown. Fewer take too little time.
+const LARGE: u64 = 64 << 20;

@@ -1,0 +1,30 @@
+//! The left product: by tables if the right operand is public (`tables.rs`), in bit slices otherwise (`slices.rs`).
+
+mod slices;
+mod tables;
+
+use crate::backend::contract::MAX_ROWS;
+use crate::packed::{Coefficients, Operand};
+use crate::stream::StreamPart;
+
+/// See [`Backend::left_product`](crate::backend::Backend::left_product).
+pub(super) fn left_product(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+    assert!(left.rows() <= MAX_ROWS && left.columns() == right.count(), "shape of a left product");
+    if !right.is_public() || !tables::left_product_of_rows(left, right, out, stride) {
+        slices::left_product(left, right, out, stride);
+    }
+}
+
+/// See [`Backend::left_product_of_stream`](crate::backend::Backend::left_product_of_stream). Returns false, and has
+/// changed nothing, if the window is too small for tables.
+pub(super) fn left_product_of_stream(
+    left: Coefficients<'_>,
+    key: &[u8; 16],
+    part: &StreamPart,
+    window: &mut [u8],
+    out: &mut [u8],
+    stride: usize,
+) -> bool {
+    assert!(left.rows() <= MAX_ROWS && left.columns() == part.count(), "shape of a left product");
+    tables::left_product_of_stream(left, key, part, window, out, stride)
+}

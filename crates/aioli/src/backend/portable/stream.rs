@@ -1,0 +1,32 @@
+//! The left product with a part of a key stream: expands rows into the window and multiplies them there.
+
+use crate::backend::contract::Backend;
+use crate::packed::Coefficients;
+use crate::stream::{BLOCK, StreamPart};
+
+/// See [`Backend::left_product_of_stream`]; for every backend whose other kernels are to be used.
+///
+/// Takes as many rows at a time as the window holds, at least one.
+pub(in crate::backend) fn left_product<B: Backend>(
+    b: B,
+    x: Coefficients<'_>,
+    key: &[u8; 16],
+    part: &StreamPart,
+    window: &mut [u8],
+    out: &mut [u8],
+    stride: usize,
+) {
+    let mut first = 0;
+    while first < part.count() {
+        let begin = part.bytes(first).start;
+        let start = begin - begin % BLOCK;
+        let run = first + 1..=part.count().min(first + part.run());
+        let end = run.take_while(|&end| part.bytes(end - 1).end - start <= window.len()).last();
+        let end = end.expect("a window for one row");
+        let filled = &mut window[..part.bytes(end - 1).end - start];
+        b.aes128_ctr(key, &[0; 16], (start / BLOCK) as u32, filled);
+        let rows = part.rows(first, end, &filled[begin - start..]).public();
+        b.left_product(x.columns_in(first..end), rows, &mut out[part.column(first)..], stride);
+        first = end;
+    }
+}

@@ -1,0 +1,189 @@
+//! Solving with AVX2: the elimination by columns of [`solve`](crate::backend::portable::solve), one to three registers a column.
+//!
+//! **Idea.** A column stays packed, 64 elements a register. To add `s g` to a column, s being its entry in the pivot
+//! row: a mask keeps the register that holds s, `vpermd` and `vpshufb` broadcast its byte, and for each bit of s a
+//! compare makes a mask that selects one of the four multiples 1, x, x^2, x^3 times g, made once a pivot.
+//!
+//! **Constant time.** Where the pivot stands is secret. It is found by `tzcnt` of a compare mask, and goes only into
+//! masks and permute indices, which are registers; nothing is addressed by it and nothing branches. A column without a
+//! pivot has position `32 N`: the mask of no register, no byte of its one-hot mask, and g = 0.
+//!
+//! **Cost.** About 12 + 9 N instructions for each column right of a pivot.
+
+use super::left_product::double;
+use crate::backend::contract::MAX_UNKNOWNS;
+use crate::gf16::INVERSE;
+use crate::memory::wipe;
+use core::arch::x86_64::*;
+
+/// See [`Backend::solve`](crate::backend::Backend::solve).
+#[target_feature(enable = "bmi1,avx2")]
+pub(in crate::backend::x86_64) fn solve(columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
+    match m.div_ceil(64) {
+        1 => solve_in::<1>(columns, m, x),
+        2 => solve_in::<2>(columns, m, x),
+        _ => solve_in::<3>(columns, m, x),
+    }
+}
+
+/// `N` registers a column.
+#[target_feature(enable = "bmi1,avx2")]
+fn solve_in<const N: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
+    assert!(m <= 64 * N && packed.len() == (x.len() + 1) * m / 2 && x.len() < MAX_COLUMNS, "shape of a linear system");
+    let zero = _mm256_setzero_si256();
+    let mut columns = [[zero; N]; MAX_COLUMNS];
+    let columns = &mut columns[..x.len() + 1];
+    for (column, bytes) in columns.iter_mut().zip(packed.chunks_exact(m / 2)) {
+        *column = core::array::from_fn(|n| load_low(&bytes[32 * n..]));
+    }
+    let places: [__m256i; N] =
+        core::array::from_fn(|n| load_low(&core::array::from_fn::<u8, 32, _>(|i| (32 * n + i) as u8)));
+    // All ones in the rows that no pivot stands in yet; places are below 128.
+    let mut unused = places.map(|places| _mm256_cmpgt_epi8(_mm256_set1_epi8((m / 2) as i8), places));
+    let mut pivots = [(0, 0); MAX_COLUMNS];
+
+    for c in 0..x.len() {
+        let column = columns[c];
+        let mut candidates = [zero; N];
+        let mut byte = 0;
+        let mut none_yet = u32::MAX;
+        for n in 0..N {
+            candidates[n] = _mm256_and_si256(column[n], unused[n]);
+            let first = (!_mm256_movemask_epi8(_mm256_cmpeq_epi8(candidates[n], zero))).trailing_zeros();
+            byte += first & none_yet;
+            none_yet &= (first >> 5).wrapping_neg();
+        }
+        let place = Place::new(byte);
+        let found = place.select(candidates);
+        // 4 if the low nibble is zero or used; where both are there is nothing to shift.
+        let low = _mm256_cvtsi256_si32(found) & 15;
+        let shift = ((low - 1) >> 8) & 4;
+        // By a mask, as memcheck reports vector shifts by a secret count.
+        let is_high = _mm256_set1_epi8(-(shift >> 2) as i8);
+        let pivot = _mm256_blendv_epi8(found, _mm256_srli_epi16::<4>(found), is_high);
+        let pivot = _mm256_and_si256(pivot, _mm256_set1_epi8(15));
+
+        let inverse = bit_masks(_mm256_shuffle_epi8(table(&INVERSE), pivot), 0);
+        let own = _mm256_shuffle_epi8(table(&IN_PIVOT_ROW), pivot);
+        let g: [[__m256i; 4]; N] = core::array::from_fn(|n| {
+            let in_byte = _mm256_cmpeq_epi8(places[n], _mm256_set1_epi8(byte as i8));
+            let one_hot = _mm256_and_si256(in_byte, _mm256_set1_epi8((15 << shift) as i8));
+            unused[n] = _mm256_andnot_si256(one_hot, unused[n]);
+            // Clears the column off the pivot row, and in the pivot row turns an entry s into s / pivot.
+            let scaled = times(multiples(column[n]), inverse);
+            let g = _mm256_or_si256(_mm256_andnot_si256(one_hot, scaled), _mm256_and_si256(one_hot, own));
+            multiples(g)
+        });
+        for later in &mut columns[c + 1..] {
+            let entry = bit_masks(place.select(*later), shift);
+            for n in 0..N {
+                later[n] = _mm256_xor_si256(later[n], times(g[n], entry));
+            }
+        }
+        pivots[c] = (byte, shift);
+    }
+
+    let y = columns[x.len()];
+    for (x, &(byte, shift)) in x.iter_mut().zip(&pivots) {
+        *x = (_mm256_cvtsi256_si32(Place::<N>::new(byte).select(y)) >> shift) as u8 & 15;
+    }
+    let left_over = unused.into_iter().fold(zero, |all, unused| _mm256_or_si256(all, unused));
+    let full_rank = _mm256_testz_si256(left_over, left_over);
+    columns.fill([zero; N]);
+    zeroize::optimization_barrier(columns);
+    wipe(&mut pivots);
+    wipe(packed);
+    full_rank as u8
+}
+
+/// Where a byte stands in a column: what selects its register, its word in that and its place in the word.
+struct Place<const N: usize> {
+    register: [__m256i; N],
+    word: __m256i,
+    byte: __m256i,
+}
+
+impl<const N: usize> Place<N> {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn new(place: u32) -> Self {
+        let register = _mm256_set1_epi32((place >> 5) as i32);
+        Self {
+            register: core::array::from_fn(|n| _mm256_cmpeq_epi32(register, _mm256_set1_epi32(n as i32))),
+            word: _mm256_set1_epi32((place >> 2 & 7) as i32),
+            byte: _mm256_set1_epi8((place & 3) as i8),
+        }
+    }
+
+    /// The byte of a column, everywhere.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn select(&self, column: [__m256i; N]) -> __m256i {
+        let mut register = _mm256_setzero_si256();
+        for (column, mask) in column.into_iter().zip(self.register) {
+            register = _mm256_or_si256(register, _mm256_and_si256(column, mask));
+        }
+        _mm256_shuffle_epi8(_mm256_permutevar8x32_epi32(register, self.word), self.byte)
+    }
+}
+
+/// For each bit of the element that `shift` brings down, all ones where it is set.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn bit_masks(bytes: __m256i, shift: i32) -> [__m256i; 4] {
+    core::array::from_fn(|i| {
+        let bit = _mm256_set1_epi8((1 << i << shift) as i8);
+        _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit)
+    })
+}
+
+/// 1, x, x^2, x^3 times the elements in all bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn multiples(elements: __m256i) -> [__m256i; 4] {
+    let a = double(elements);
+    let b = double(a);
+    [elements, a, b, double(b)]
+}
+
+/// Elements, given by their multiples, times one, given by its bit masks.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn times(multiples: [__m256i; 4], masks: [__m256i; 4]) -> __m256i {
+    let [a, b, c, d]: [__m256i; 4] = core::array::from_fn(|i| _mm256_and_si256(multiples[i], masks[i]));
+    _mm256_xor_si256(_mm256_xor_si256(a, b), _mm256_xor_si256(c, d))
+}
+
+/// The first 32 bytes, or as many as there are and zeros.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_low(bytes: &[u8]) -> __m256i {
+    let mut whole = [0; 32];
+    let length = bytes.len().min(32);
+    whole[..length].copy_from_slice(&bytes[..length]);
+    // SAFETY: the array has as many bytes as are read.
+    unsafe { _mm256_loadu_si256(whole.as_ptr().cast()) }
+}
+
+/// A table for [`_mm256_shuffle_epi8`].
+#[inline]
+#[target_feature(enable = "avx2")]
+fn table(bytes: &[u8; 16]) -> __m256i {
+    // SAFETY: the array has as many bytes as are read.
+    _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
+}
+
+/// The columns of A and y.
+const MAX_COLUMNS: usize = MAX_UNKNOWNS + 1;
+
+/// By the pivot p, in both nibbles: what times s must be added to the entry s in its row, for s / p to be left. Zero
+/// for no pivot.
+const IN_PIVOT_ROW: [u8; 16] = {
+    let mut table = [0; 16];
+    let mut pivot = 1;
+    while pivot < 16 {
+        table[pivot] = (INVERSE[pivot] ^ 1) * 0x11;
+        pivot += 1;
+    }
+    table
+};

@@ -1,0 +1,109 @@
+//! The operations on a backend that was detected.
+
+use super::on;
+use crate::Error;
+use crate::backend::{Backend, DetectedBackend, with_backend};
+use crate::keys::{ExpandedSigningKey, ExpandedVerifyingKey, SigningKey, VerifyingKey};
+use crate::message::MessageDigest;
+use crate::operations::{ALL_SAMPLES, ExpandedSecret};
+use crate::params::{PUBLIC_SEED_BYTES, ParameterSet};
+use crate::sig::Signature;
+
+/// AES-128 of the counter blocks of `seed`: P1 and P2 of a public key, or their first `p.len()` bytes.
+pub fn expand_p(backend: DetectedBackend, seed: &[u8; PUBLIC_SEED_BYTES], p: &mut [u8]) {
+    with_backend!(backend, |b| b.aes128_ctr(seed, &[0; 16], 0, p));
+}
+
+/// [`SigningKey::verifying_key`] on a backend.
+pub fn verifying_key<P: ParameterSet>(backend: DetectedBackend, key: &SigningKey<P>) -> VerifyingKey<P> {
+    with_backend!(backend, |b| on::verifying_key(b, key))
+}
+
+/// [`SigningKey::expand`] on a backend.
+pub fn expand_signing_key<P: ParameterSet>(backend: DetectedBackend, key: &SigningKey<P>) -> ExpandedSigningKey<P> {
+    with_backend!(backend, |b| on::expand_signing_key(b, key))
+}
+
+/// [`VerifyingKey::expand`] on a backend.
+pub fn expand_verifying_key<P: ParameterSet>(
+    backend: DetectedBackend,
+    key: &VerifyingKey<P>,
+) -> ExpandedVerifyingKey<P> {
+    with_backend!(backend, |b| on::expand_verifying_key(b, key))
+}
+
+/// Signs with a given randomizer of `SALT_BYTES`.
+///
+/// # Errors
+///
+/// [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`].
+pub fn sign<P: ParameterSet>(
+    backend: DetectedBackend,
+    key: &SigningKey<P>,
+    digest: &MessageDigest<P>,
+    randomizer: &[u8],
+) -> Result<Signature<P>, Error> {
+    with_backend!(backend, |b| on::sign(b, key, digest, randomizer, ALL_SAMPLES))
+}
+
+/// Signs with a given randomizer of `SALT_BYTES` and an expanded key.
+///
+/// # Errors
+///
+/// [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`].
+pub fn sign_expanded<P: ParameterSet>(
+    backend: DetectedBackend,
+    key: &ExpandedSigningKey<P>,
+    digest: &MessageDigest<P>,
+    randomizer: &[u8],
+) -> Result<Signature<P>, Error> {
+    with_backend!(backend, |b| on::sign_expanded(b, key, digest, randomizer, ALL_SAMPLES))
+}
+
+/// Verifies with a compact key.
+///
+/// # Errors
+///
+/// [`Error::InvalidSignature`].
+pub fn verify<P: ParameterSet>(
+    backend: DetectedBackend,
+    key: &VerifyingKey<P>,
+    digest: &MessageDigest<P>,
+    signature: &Signature<P>,
+) -> Result<(), Error> {
+    with_backend!(backend, |b| on::verify(b, key, digest, signature))
+}
+
+/// Verifies with an expanded key.
+///
+/// # Errors
+///
+/// [`Error::InvalidSignature`].
+pub fn verify_expanded<P: ParameterSet>(
+    backend: DetectedBackend,
+    key: &ExpandedVerifyingKey<P>,
+    digest: &MessageDigest<P>,
+    signature: &Signature<P>,
+) -> Result<(), Error> {
+    with_backend!(backend, |b| on::verify_expanded(b, key, digest, signature))
+}
+
+/// An expanded signing key from its parts as [`ExpandedSigningKey`] documents them, unchecked: parts that do not
+/// belong together give signatures that do not verify, or none.
+///
+/// # Errors
+///
+/// [`Error::Length`].
+pub fn expanded_signing_key_from_parts<P: ParameterSet>(
+    key: &SigningKey<P>,
+    oil: &[u8],
+    p1_q: &[u8],
+) -> Result<ExpandedSigningKey<P>, Error> {
+    let check = |what, bytes: &[u8], expected| match bytes.len() {
+        given if given == expected => Ok(bytes.into()),
+        given => Err(Error::Length { what, algorithm: P::ALGORITHM, expected, given }),
+    };
+    let oil = check("oil matrix", oil, P::V * P::O)?;
+    let p1_q = check("expanded secret key", p1_q, P::P_BYTES)?;
+    Ok(ExpandedSigningKey { key: key.clone(), secret: ExpandedSecret { oil, p1_q } })
+}

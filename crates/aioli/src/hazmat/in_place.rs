@@ -1,0 +1,117 @@
+//! The operations on the caller's memory, for machines without an allocator.
+//!
+//! Each operation takes a window and working memory. P1 and P2 are expanded into the window a part at a time: from one
+//! row ([`min_window`]) to everything (`P_BYTES`), the larger the faster. The products of P1 with secrets are made for
+//! some of its columns at a time, as many as the working memory allows. Its size is given for a `width`, the number of
+//! columns, from 1 ([`keygen`], [`sign`]) or O ([`verify`]) to N. That memory is cleared before and afterwards.
+
+use crate::Error;
+use crate::backend::Backend;
+use crate::message::MessageDigest;
+use crate::params::{ByteArray, ParameterSet};
+use crate::scheme::keygen::{self as generating, KeygenBuffers};
+use crate::scheme::public_map::PublicMap;
+use crate::scheme::sign::{self as signing, Request, SecretMap, SignBuffers};
+use crate::scheme::verify::{self as verifying, VerifyBuffers};
+use crate::sig::Signature;
+
+/// The smallest window, in bytes.
+pub const fn min_window<P: ParameterSet>() -> usize {
+    PublicMap::<'_, P>::MIN_WINDOW
+}
+
+/// What [`keygen`] needs beside the window for `width` columns at a time, in bytes.
+pub const fn keygen_memory<P: ParameterSet>(width: usize) -> usize {
+    KeygenBuffers::bytes::<P>(width)
+}
+
+/// What [`sign`] needs beside the window for `width` columns at a time, in bytes.
+pub const fn sign_memory<P: ParameterSet>(width: usize) -> usize {
+    SignBuffers::bytes::<P>(false, width)
+}
+
+/// What [`verify`] needs beside the window for `width` columns at a time, in bytes.
+pub const fn verify_memory<P: ParameterSet>(width: usize) -> usize {
+    VerifyBuffers::bytes::<P>(width)
+}
+
+/// Computes the public key of a secret key.
+///
+/// # Errors
+///
+/// [`Error::Memory`].
+pub fn keygen<P: ParameterSet, B: Backend>(
+    b: B,
+    secret_key: &P::SecretKeyBytes,
+    window: &mut [u8],
+    memory: &mut [u8],
+) -> Result<P::PublicKeyBytes, Error> {
+    cleared::<P, _>(window, memory, keygen_memory::<P>, 1..=P::V, |window, width, memory| {
+        generating::keygen::<P, B>(b, secret_key.as_ref(), width, window, memory)
+    })
+}
+
+/// Signs; `randomizer` is `SALT_BYTES` of fresh randomness, or `None` for a deterministic signature.
+///
+/// # Errors
+///
+/// [`Error::Memory`], [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`].
+pub fn sign<P: ParameterSet, B: Backend>(
+    b: B,
+    secret_key: &P::SecretKeyBytes,
+    digest: &MessageDigest<P>,
+    randomizer: Option<&[u8]>,
+    window: &mut [u8],
+    memory: &mut [u8],
+) -> Result<Signature<P>, Error> {
+    let zero = P::DigestBytes::ZERO;
+    let randomizer = randomizer.unwrap_or(&zero.as_ref()[..P::SALT_BYTES]);
+    let request = Request::new::<P>(secret_key.as_ref(), digest, randomizer, 256)?;
+    cleared::<P, _>(window, memory, sign_memory::<P>, 1..=P::V, |window, width, memory| {
+        signing::sign::<P, B>(b, &request, SecretMap::Compact(window), width, memory).map(Signature::from_bytes)
+    })?
+}
+
+/// Verifies.
+///
+/// # Errors
+///
+/// [`Error::Memory`], [`Error::InvalidSignature`].
+pub fn verify<P: ParameterSet, B: Backend>(
+    b: B,
+    public_key: &P::PublicKeyBytes,
+    digest: &MessageDigest<P>,
+    signature: &Signature<P>,
+    window: &mut [u8],
+    memory: &mut [u8],
+) -> Result<(), Error> {
+    let public_key = public_key.as_ref();
+    let seed = verifying::public_seed(public_key);
+    let valid = cleared::<P, _>(window, memory, verify_memory::<P>, P::O..=P::N, |window, width, memory| {
+        let p = PublicMap::from_seed(b, seed, window);
+        verifying::verify::<P, B>(b, public_key, p, digest.as_ref(), signature.as_ref(), width, memory)
+    })?;
+    if valid { Ok(()) } else { Err(Error::InvalidSignature) }
+}
+
+/// Calls `f` with the window, the largest of `widths` for which the memory suffices, and that memory, zero.
+fn cleared<P: ParameterSet, T>(
+    window: &mut [u8],
+    memory: &mut [u8],
+    needed: impl Fn(usize) -> usize,
+    widths: core::ops::RangeInclusive<usize>,
+    f: impl FnOnce(&mut [u8], usize, &mut [u8]) -> T,
+) -> Result<T, Error> {
+    if window.len() < min_window::<P>() {
+        return Err(Error::Memory { expected: min_window::<P>(), given: window.len() });
+    }
+    let expected = needed(*widths.start());
+    let Some(width) = widths.rev().find(|&width| needed(width) <= memory.len()) else {
+        return Err(Error::Memory { expected, given: memory.len() });
+    };
+    let memory = &mut memory[..needed(width)];
+    memory.fill(0);
+    let result = f(window, width, memory);
+    crate::memory::wipe(memory);
+    Ok(result)
+}

@@ -1,0 +1,151 @@
+//! Verifying (docs/mayo.md, "Verifying").
+//!
+//! With T = (S P)': U = S T, and the linear map rides along as one more column of T (`docs/one-pass.md`).
+
+use super::public_map::PublicMap;
+use super::target::{hash_bytes, lambda_bytes, t_columns, target};
+use super::transpose::transpose;
+use super::whip;
+use crate::backend::Backend;
+use crate::memory::buffers;
+use crate::packed::{self, Coefficients, Operand};
+use crate::params::{PUBLIC_SEED_BYTES, ParameterSet};
+use core::ops::Range;
+
+buffers! {
+    /// The working memory of [`verify`], of any content: nothing in it is secret.
+    ///
+    /// The matrices come first: in some sets their rows are whole cache lines, and memory begins at one.
+    VerifyBuffers<P>(width: usize) {
+        /// S P in `width` columns, K rows.
+        sp: P::K * width * P::M_BYTES,
+        /// `width` rows of `[T | lambda]`.
+        t_matrix: width * t_columns::<P>() * P::M_BYTES,
+        /// `[U, Lambda(s)]`, K rows.
+        products: P::K * t_columns::<P>() * P::M_BYTES,
+        /// SHAKE256 of digest and salt.
+        hash: hash_bytes::<P>(),
+        /// lambda_0 .. lambda_{n-1}.
+        lambda: lambda_bytes::<P>(),
+        /// S, K rows of N elements, one a byte.
+        elements: P::K * P::N,
+        /// S transposed: the K coefficients of each variable together.
+        s: P::N * P::K,
+        /// W(s).
+        w: P::M_BYTES,
+    }
+}
+
+/// Whether `signature` is one of the message with this digest: W(s) = t.
+///
+/// Each column of P gives a row of T, and each row of T is used once; so `width` columns at a time, from O to N, are
+/// enough.
+pub(crate) fn verify<P: ParameterSet, B: Backend>(
+    b: B,
+    public_key: &[u8],
+    mut p: PublicMap<'_, P>,
+    digest: &[u8],
+    signature: &[u8],
+    width: usize,
+    memory: &mut [u8],
+) -> bool {
+    let VerifyBuffers { sp, t_matrix, products, hash, lambda, elements, s, w } =
+        VerifyBuffers::carve::<P>(memory, width);
+
+    // Step 1: s and the salt.
+    let (s_bytes, salt) = signature.split_at(P::SIGNATURE_BYTES - P::SALT_BYTES);
+    if !(P::N * P::K).is_multiple_of(2) && s_bytes[s_bytes.len() - 1] >> 4 != 0 {
+        return false;
+    }
+    let s = decode_vectors::<P, B>(b, s_bytes, elements, s);
+
+    // Step 2: t and the linear map.
+    b.shake256(&[&[digest, salt]], &mut [hash]);
+    let t = target::<P, B>(b, hash, lambda);
+
+    // Step 3: W(s) = t. U and Lambda(s_i) are S [T | lambda] with T = (S P)'.
+    products.fill(0);
+    let p3 = &public_key[PUBLIC_SEED_BYTES..];
+    for strip in strips::<P>(width) {
+        let row_bytes = strip.len() * P::M_BYTES;
+        let sp = &mut sp[..P::K * row_bytes];
+        multiply_by_p::<P, B>(b, s, &mut p, p3, strip.clone(), sp);
+        let t_matrix = &mut t_matrix[..t_columns::<P>() * row_bytes];
+        b.vectorize(
+            #[inline(always)]
+            || {
+                let columns = t_columns::<P>();
+                transpose::<P>((P::K, strip.len()), (sp, strip.len()), (t_matrix, columns));
+                if P::LINEAR {
+                    let lambda = &lambda[strip.start * P::M_BYTES..];
+                    transpose::<P>((1, strip.len()), (lambda, P::N), (&mut t_matrix[P::K * P::M_BYTES..], columns));
+                }
+            },
+        );
+        let t_row_bytes = t_columns::<P>() * P::M_BYTES;
+        let t_rows = Operand::full(t_matrix, strip.len(), t_row_bytes).public();
+        b.left_product(s.columns_in(strip), t_rows, products, t_row_bytes);
+    }
+
+    whip::whipped_sum::<P, B>(b, products, t_columns::<P>(), w);
+    w == t
+}
+
+/// The seed of P1 and P2 in a compact public key.
+pub(crate) fn public_seed(public_key: &[u8]) -> &[u8; PUBLIC_SEED_BYTES] {
+    public_key.first_chunk().expect("a public key begins with its seed")
+}
+
+/// Unpacks the K vectors of a signature; returns S transposed, written to `s`.
+fn decode_vectors<'s, P: ParameterSet, B: Backend>(
+    b: B,
+    s_bytes: &[u8],
+    elements: &mut [u8],
+    s: &'s mut [u8],
+) -> Coefficients<'s> {
+    b.vectorize(
+        #[inline(always)]
+        || {
+            packed::decode(s_bytes, elements);
+            for (i, row) in elements.chunks_exact(P::N).enumerate() {
+                for (s, &element) in s.chunks_exact_mut(P::K).zip(row) {
+                    s[i] = element;
+                }
+            }
+        },
+    );
+    Coefficients::new(s, P::K, P::K)
+}
+
+/// Strips of columns of P: those of P1 alone by `width`, and in the last one all that is left, with those of P2 and P3.
+fn strips<P: ParameterSet>(width: usize) -> impl Iterator<Item = Range<usize>> {
+    let mut first = 0;
+    core::iter::from_fn(move || {
+        let end = if first + width >= P::N { P::N } else { P::V.min(first + width) };
+        let strip = first..end;
+        first = end;
+        (!strip.is_empty()).then_some(strip)
+    })
+}
+
+/// `out = S P` in the columns `strip`, with P = `[[P1, P2], [0, P3]]`.
+fn multiply_by_p<P: ParameterSet, B: Backend>(
+    b: B,
+    s: Coefficients<'_>,
+    p: &mut PublicMap<'_, P>,
+    p3: &[u8],
+    strip: Range<usize>,
+    out: &mut [u8],
+) {
+    let stride = strip.len() * P::M_BYTES;
+    out.fill(0);
+    if strip.start < P::V {
+        p.left_product_p1(b, s, strip.start..P::V.min(strip.end), out, stride);
+    }
+    if strip.end == P::N {
+        let right = &mut out[(P::V - strip.start.min(P::V)) * P::M_BYTES..];
+        p.left_product_p2(b, s.columns_in(0..P::V), right, stride);
+        let p3 = Operand::upper(p3, P::O, P::O * P::M_BYTES, P::M_BYTES).public();
+        b.left_product(s.columns_in(P::V..P::N), p3, right, stride);
+    }
+}
