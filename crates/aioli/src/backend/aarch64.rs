@@ -1,11 +1,11 @@
-//! The backend of 64-bit Arm: its detection, and its delegations to the kernels.
+//! The backend of 64-bit Arm: its detection, and the kernel behind each of its methods.
 //!
-//! No cycle figure is claimed of it: it was tested and its instructions were counted under QEMU, which knows no time
-//! (`cargo xtask neon`). Which extensions do what:
+//! It has no cycle figures: it was tested under QEMU, which counts instructions but knows no time
+//! (`cargo xtask neon`). Two extensions make it faster:
 //!
-//! - AES: the key stream, two rounds of which come from a table; without it that of the crate `aes`, bit-sliced.
-//! - SHA-3: its three-way XOR in the left product, in the solver and in what is inlined into `vectorize`; and the crate
-//!   `keccak` uses it for SHAKE256 by itself, on every backend.
+//! - The AES extension computes the key stream; otherwise the crate `aes` does, in bit slices.
+//! - The SHA-3 extension has a three-way XOR, for the left product, the solver and the code inlined
+//!   into `vectorize`. The crate `keccak` uses it for SHAKE256 by itself, on every backend.
 #![allow(unsafe_code, reason = "calls of functions compiled for more instructions than the target has")]
 
 mod aes128_ctr;
@@ -19,10 +19,10 @@ use crate::packed::{Coefficients, Operand};
 use crate::stream::StreamPart;
 use std::arch::is_aarch64_feature_detected;
 
-/// NEON, and where the processor has them the instructions of the AES and SHA-3 extensions.
+/// NEON, and the AES and SHA-3 extensions if the processor has them.
 ///
-/// NEON is part of every target that this backend is built for; the extensions are looked for at each call, which
-/// costs a few instructions.
+/// NEON is part of every target that this backend is built for. Each call looks for the extensions,
+/// which costs a few instructions.
 #[derive(Clone, Copy, Debug)]
 pub struct Neon(());
 
@@ -38,12 +38,12 @@ impl Backend for Neon {
 
     const REGISTER: usize = 16;
 
-    fn left_product(self, x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
+    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
         if is_aarch64_feature_detected!("sha3") {
             // SAFETY: this processor has the instructions.
-            unsafe { left_product::left_product_sha3(x, rows, out, stride) }
+            unsafe { left_product::left_product_sha3(left, right, out, stride) }
         } else {
-            left_product::left_product(x, rows, out, stride);
+            left_product::left_product(left, right, out, stride);
         }
     }
 

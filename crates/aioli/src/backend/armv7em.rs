@@ -1,14 +1,15 @@
 //! Cortex-M4 and its like (Armv7E-M with a floating-point unit), with the inner loops in assembly.
 //!
-//! - AES from tables: nothing that it encrypts here is secret. What the counter leaves constant in the first two rounds is
-//!   computed once for up to 256 blocks. (`aes.rs`, `aes_rounds.s`)
-//! - Products with P, which is public, by tables of products that its elements address, two rows of P at a time; P is
-//!   expanded for as many columns as the window has room for. (`tables.rs`, `look_up.s`)
-//! - Products of secrets with secrets in bit slices. (`slices.rs`, `slices.s`)
-//! - The linear system by elimination of columns, of which only the rows that can still be in use are touched. (`solve.rs`,
-//!   `pivot_row.s`, `eliminate.s`)
+//! - `aes128_ctr` looks AES up in tables, as nothing that it encrypts here is secret. It computes
+//!   the constant part of the first two rounds once for up to 256 blocks.
+//! - `left_product/tables` multiplies with P, which is public, by tables of products that elements
+//!   of P address, two rows of P at a time. P is expanded for as many columns as the window has
+//!   room for.
+//! - `left_product/slices` multiplies secrets with secrets, in bit slices.
+//! - `solve` solves the linear system by elimination of columns, and touches only the rows that may
+//!   still be in use.
 //!
-//! `build.rs` names the targets that this is for.
+//! `build.rs` names the targets of this backend.
 #![allow(unsafe_code, reason = "calls of kernels in assembly")]
 
 mod aes128_ctr;
@@ -37,7 +38,7 @@ core::arch::global_asm!(
 pub struct Armv7em(());
 
 impl Armv7em {
-    /// Always there on the targets that have it.
+    /// The token, which every processor of these targets has.
     pub const fn detect() -> Option<Self> {
         Some(Self(()))
     }

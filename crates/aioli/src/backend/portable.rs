@@ -1,7 +1,7 @@
 //! The backend for any machine, in words of 64 bits.
 //!
-//! Loops run over arrays in memory whose lengths are constants, which compilers turn into vector instructions of any
-//! width.
+//! Loops run over arrays in memory whose lengths are constants, which compilers turn into vector
+//! instructions of any width.
 
 pub(super) mod aes128_ctr;
 pub(super) mod left_product;

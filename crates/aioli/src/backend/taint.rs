@@ -1,4 +1,5 @@
-//! The edge to the tools that check constant time; compiled only for them. [`crate::ct`] says what the marks mean.
+//! Marks of secret bytes for the tools that check constant time; compiled only for them.
+//! [`crate::ct`] says what the marks mean.
 #![allow(unsafe_code, reason = "calls of memcheck and MemorySanitizer")]
 
 pub(crate) use tool::{poison, poisoned, unpoison};
@@ -25,7 +26,7 @@ mod tool {
         request(MAKE_MEM_DEFINED, bytes.as_ptr(), bytes.len(), 0);
     }
 
-    /// How many of the bytes have an undefined bit.
+    /// The number of bytes that have an undefined bit.
     pub(crate) fn poisoned(bytes: &[u8]) -> usize {
         let mut undefined = [0u8; 64];
         let mut count = 0;
@@ -36,16 +37,17 @@ mod tool {
         count
     }
 
-    // memcheck.h; the second byte pair is "MC".
+    // Requests as in memcheck.h; the upper two bytes are "MC".
     const MAKE_MEM_UNDEFINED: usize = 0x4d43_0001;
     const MAKE_MEM_DEFINED: usize = 0x4d43_0002;
     const GET_VBITS: usize = 0x4d43_0008;
 
     fn request(code: usize, bytes: *const u8, second: usize, third: usize) {
         let arguments = [code, bytes.expose_provenance(), second, third, 0, 0];
-        // SAFETY: the rotations add up to 128 and the exchange is of a register with itself, so outside of valgrind
-        // nothing happens. Inside, memcheck reads the six arguments and changes its own notes, except for GET_VBITS,
-        // which writes `third` bytes at `second`: there `poisoned` gives an array that long.
+        // SAFETY: outside of valgrind nothing happens, as the rotations add up to 128 and the
+        // exchange is of a register with itself. Inside, memcheck reads the six arguments and
+        // changes its own notes. GET_VBITS alone writes, `third` bytes at `second`, for which
+        // `poisoned` passes an array of that length.
         unsafe {
             core::arch::asm!(
                 "rol rdi, 3", "rol rdi, 13", "rol rdi, 61", "rol rdi, 51", "xchg rbx, rbx",
@@ -60,7 +62,7 @@ mod tool {
 mod tool {
     use core::ffi::c_void;
 
-    // Their declarations stand in sanitizer/msan_interface.h.
+    // The declarations are those of sanitizer/msan_interface.h.
     unsafe extern "C" {
         fn __msan_poison(bytes: *const c_void, length: usize);
         fn __msan_unpoison(bytes: *const c_void, length: usize);
@@ -69,7 +71,7 @@ mod tool {
 
     /// Marks bytes as uninitialized.
     pub(crate) fn poison(bytes: &[u8]) {
-        // SAFETY: touches nothing but the shadow of this slice.
+        // SAFETY: writes only the shadow of this slice.
         unsafe { __msan_poison(bytes.as_ptr().cast(), bytes.len()) }
     }
 
@@ -79,7 +81,7 @@ mod tool {
         unsafe { __msan_unpoison(bytes.as_ptr().cast(), bytes.len()) }
     }
 
-    /// How many of the bytes have an uninitialized bit.
+    /// The number of bytes that have an uninitialized bit.
     pub(crate) fn poisoned(bytes: &[u8]) -> usize {
         // SAFETY: reads the shadow of one byte of this slice; -1 says that it is clean.
         bytes.iter().filter(|&byte| unsafe { __msan_test_shadow((&raw const *byte).cast(), 1) } != -1).count()

@@ -1,7 +1,10 @@
-//! The backends of x86-64: which instructions each may use, and its delegations to the kernels.
+//! The backends of x86-64: the instructions that each may use, and the kernel behind each of its
+//! methods.
 #![allow(unsafe_code, reason = "calls of functions compiled for more instructions than the target has")]
 
 mod gfni;
+mod masks;
+mod vector;
 
 mod avx2 {
     pub(super) mod left_product;
@@ -26,7 +29,8 @@ use crate::packed::{Coefficients, Operand};
 use crate::stream::StreamPart;
 use std::arch::is_x86_feature_detected;
 
-/// A backend whose kernels are compiled for the listed features, and can be run where all of them were detected.
+/// Defines a backend: its kernels are compiled for the listed features, and run where all of them
+/// were detected.
 macro_rules! backend {
     ($(#[$doc:meta])* $name:ident, [$($feature:tt),*], $enable:literal) => {
         $(#[$doc])*
@@ -52,7 +56,7 @@ backend!(
     Avx2, ["bmi1", "avx2", "aes"], "bmi1,avx2,aes"
 );
 backend!(
-    /// AVX2 and GFNI, without AVX-512; VAES on 256 bits where there is any.
+    /// AVX2 and GFNI, without AVX-512; VAES on 256 bits if the processor has it.
     Gfni256, ["bmi1", "avx2", "aes", "gfni"], "bmi1,avx2,aes,gfni"
 );
 backend!(
@@ -62,7 +66,8 @@ backend!(
     "bmi1,avx2,aes,gfni,vaes,avx512f,avx512bw,avx512vl,avx512vbmi"
 );
 
-/// Implements the contract for one backend: a register's bytes, and whose kernel serves each method.
+/// Implements the contract for one backend, given the bytes of a register and the kernel of each
+/// method.
 macro_rules! delegate {
     (
         $name:ident, $label:literal,
@@ -159,10 +164,10 @@ delegate! {
     solve: gfni512::solve::solve,
 }
 
-/// Marks the whole of a left product as secret if an operand has a mark.
+/// Marks the whole of a left product as secret if `left` or `right` has a mark.
 ///
-/// MemorySanitizer carries a mark through `vgf2p8affineqb` only to the byte in the same place of the result, although the
-/// byte goes into several.
+/// A byte of a matrix of `vgf2p8affineqb` goes into all eight bytes of a word of the result.
+/// MemorySanitizer carries its mark only to the byte in the same place.
 #[cfg(aioli_ct = "msan")]
 fn spread_marks(left: Coefficients<'_>, right: Operand<'_>, out: &[u8], stride: usize) {
     use super::taint::{poison, poisoned};

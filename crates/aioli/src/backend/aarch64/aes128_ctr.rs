@@ -1,44 +1,38 @@
-//! AES-128 of counter blocks with the AES extension, two of the ten rounds taken from a table.
+//! AES-128 of counter blocks with the AES extension.
 //!
-//! **Idea.** Over 256 aligned counters only byte 15 of the block changes. `ShiftRows` and `MixColumns` bring it into
-//! column 0 of the first round's result, and the four bytes of that column into one column each of the second's:
+//! The block that a run adds to the entries of the table is added to the key of round 3 instead,
+//! with which `aese` begins anyway. Sixteen blocks are in flight.
 //!
-//! ```text
-//! block      round 1    round 2
-//! . . . .    * . . .    * * * *       a dot: does not change over 256 counters
-//! . . . .    * . . .    * * * *
-//! . . . .    * . . .    * * * *       in each column of the last there is one term that changes
-//! . . . *    * . . .    * * * *
-//! ```
+//! **Cost.** A block takes 16 instructions and a quarter of a load and of a store; an entry of the
+//! table takes 10. The loop is assembly, as the compiler takes more for loads and stores. The crate
+//! `aes` takes 22 instructions a block, and 4 more for the counter blocks, which it reads from
+//! memory.
 //!
-//! `MixColumns` is linear, so what two rounds give is a term by the low byte of the counter plus a term by the others.
-//! The first is a table of 256 blocks, made once a call; the second, one block for 256, is added to the key of
-//! round 3, with which `aese` begins anyway. As everything here is public, that is safe.
-//!
-//! **Cost.** Sixteen blocks in flight, for each of them 16 instructions and a quarter of a load and of a store, in
-//! assembly, as the compiler takes more for these two; and 10 for an entry of the table. The crate `aes` takes 22, and the
-//! counter blocks, which it finds in memory, 4 more.
+//! The rest of this page is docs/aes-ctr.md.
+#![doc = ""]
+#![doc = include_str!("../../../docs/aes-ctr.md")]
 
 use core::arch::{aarch64::*, asm};
 
 /// See [`Backend::aes128_ctr`](crate::backend::Backend::aes128_ctr).
 #[target_feature(enable = "aes")]
 pub(super) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
-    // Beyond, another byte would change in column 0 of the first round.
+    // Longer streams would change another byte in column 0 of the first round.
     assert!((out.len() as u64) < 1 << 40, "length of a key stream");
     let keys = expand_key(key);
     let two_rounds = |block| round(round(block, keys[0]), keys[1]);
     let iv = u128::from_be_bytes(*iv);
     let block = |counter: u64| from_bytes(&(iv ^ u128::from(counter)).to_be_bytes());
     let mut counter = u64::from(first);
-    let low_byte = |counter: u64| (counter & 255) as usize;
+    let last_byte = |counter: u64| (counter & 255) as usize;
 
-    // Only the entries that are needed, by fours, from that of the first counter on and around the end; the others stay
-    // as they are, and what comes of them is not used.
+    // Only the entries that are needed, four at a time, from the first counter's on and around the
+    // end. The others stay blocks before round 1, and results made from them are not used.
     let template = block(counter & !255);
     let mut whole_table = [template; 256];
     let (fours, _) = whole_table.as_chunks_mut::<4>();
-    let (skipped, count) = (low_byte(counter), fours.len());
+    let skipped = last_byte(counter);
+    let count = fours.len();
     let needed = (skipped % 4 + out.len().div_ceil(16)).div_ceil(4).min(count);
     for n in (skipped / 4..).take(needed).map(|n| n % count) {
         for (i, entry) in fours[n].iter_mut().enumerate() {
@@ -49,7 +43,7 @@ pub(super) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u
 
     let mut rest = out;
     while !rest.is_empty() {
-        let table = &whole_table[low_byte(counter)..];
+        let table = &whole_table[last_byte(counter)..];
         let (blocks, after) = rest.split_at_mut(rest.len().min(16 * table.len()));
         rest = after;
         let mut keys = keys;
@@ -69,12 +63,13 @@ pub(super) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u
     }
 }
 
-/// Rounds 3 to 10 of some blocks, as many as there is room for.
+/// Rounds 3 to 10 of as many groups of blocks as `out` has room for.
 #[inline]
 #[target_feature(enable = "aes")]
 fn remaining_rounds(states: &[[uint8x16_t; IN_FLIGHT]], keys: &[uint8x16_t; 11], out: &mut [[u8; 16 * IN_FLIGHT]]) {
     assert!(states.len() >= out.len(), "a state for each block");
-    let (mut from, mut to) = (states.as_ptr(), out.as_mut_ptr());
+    let mut from = states.as_ptr();
+    let mut to = out.as_mut_ptr();
     macro_rules! blocks {
         () => {
             ".irp block, v0.16b, v1.16b, v2.16b, v3.16b, v4.16b, v5.16b, v6.16b, v7.16b, \
@@ -82,7 +77,8 @@ fn remaining_rounds(states: &[[uint8x16_t; IN_FLIGHT]], keys: &[uint8x16_t; 11],
         };
     }
     for _ in 0..out.len() {
-        // SAFETY: each turn reads one group of `states` and writes one of `out`, which has no more, as asserted.
+        // SAFETY: each turn reads one group of `states` and writes one of `out`, which has no more,
+        // as asserted.
         unsafe {
             asm!(
                 "ld1 {{v0.16b, v1.16b, v2.16b, v3.16b}}, [{from}], #64",
@@ -133,10 +129,10 @@ fn expand_key(key: &[u8; 16]) -> [uint8x16_t; 11] {
     for i in 4..words.len() {
         let mut word = words[i - 1];
         if i % 4 == 0 {
-            // In each column the same word, so that shifting the rows changes nothing.
+            // All columns have the same word, so shifting the rows changes nothing.
             let columns = vaeseq_u8(vreinterpretq_u8_u32(vdupq_n_u32(word)), vdupq_n_u8(0));
             word = vgetq_lane_u32::<0>(vreinterpretq_u32_u8(columns)).rotate_right(8) ^ constant;
-            // x times it in the field of AES.
+            // Doubles it in the field of AES.
             constant = (constant << 1) ^ ((constant >> 7) * 0x11b);
         }
         words[i] = words[i - 4] ^ word;

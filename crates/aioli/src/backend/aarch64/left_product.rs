@@ -1,12 +1,14 @@
-//! The left product on NEON: products of two rows of X at a time, looked up in registers.
+//! The left product on NEON: products for two rows of `left` at a time, looked up in registers.
 //!
-//! **Idea.** `tbl` looks up 16 nibbles in a table of 16 bytes, and a byte has room for two products: with the table
-//! whose entry e is `a e` in the low and `b e` in the high nibble, one instruction multiplies 16 elements of the operand
-//! by the coefficients of two rows of X. A register of the operand is split once into its low and its high nibbles, so
-//! two accumulators serve a pair of rows; at the end of the tile one shift-and-insert each brings them into place:
+//! **Idea.** `tbl` looks up 16 nibbles in a table of 16 bytes, and a byte has room for two
+//! products. Let a and b be the coefficients of two rows of `left`. Entry e of their table has
+//! `a e` in its low and `b e` in its high nibble. So one instruction multiplies 16 elements of
+//! `right` by both. A register of `right` is split once into its low and its high nibbles, so each
+//! pair of rows has two accumulators. At the end of the tile a shift-and-insert for each row brings
+//! them into place:
 //!
 //! ```text
-//! operand       h3 l3 h2 l2 h1 l1 h0 l0     two elements a byte
+//! right         h3 l3 h2 l2 h1 l1 h0 l0     two elements a byte
 //! low nibbles    . l3  . l2  . l1  . l0  -> table(a, b) -> bl al bl al bl al bl al   low accumulator
 //! high nibbles   . h3  . h2  . h1  . h0  -> table(a, b) -> bh ah bh ah bh ah bh ah   high accumulator
 //!
@@ -14,40 +16,46 @@
 //! row of b      bh bl of each byte          sri high, low, #4     keeps bh, inserts bl below it
 //! ```
 //!
-//! With the SHA-3 extension, whose three-way XOR takes two products into an accumulator, five rows of the operand are
-//! added at a step by four look-ups: `tbl` in two registers has room for an index of five bits, and where there is this
-//! extension it is as fast as in one (Neoverse V1, N2, V2 and Cortex-X4 in LLVM's schedules, Apple M1 as published).
-//! The four bits of an element of the fifth row e go above those of the other four rows, and the upper half of their
-//! tables is the lower one plus the products with one bit of e:
+//! **Five rows at a step.** The three-way XOR of the SHA-3 extension adds two products to an
+//! accumulator. With this extension four look-ups add five rows of `right`: `tbl` in two registers
+//! takes an index of five bits. Processors that have the extension do it as fast as in one register
+//! (Neoverse V1, N2, V2 and Cortex-X4 in LLVM's schedules, Apple M1 as published). The four bits of
+//! an element of the fifth row e go above those of the other four rows. The upper half of each
+//! table is its lower half plus the products with one bit of e:
 //!
 //! ```text
 //! low nibbles    . . . e0 a3 a2 a1 a0  |  . . . e1 b3 b2 b1 b0  |  . . . e2 c3 c2 c1 c0  |  . . . e3 d3 d2 d1 d0
 //! indices        m = e >> i & 0x11     low: sli a, m, #4     high: sri m, a, #4
 //! ```
 //!
-//! Without the extension a step is two rows, with tables of one register: there are processors (Cortex-A72) on which
-//! two are slower.
+//! Without the extension a step takes two rows, with tables of one register, as two registers are
+//! slower on some processors (Cortex-A72).
 //!
-//! X is secret, so no table is fetched by a coefficient. All of them are computed first, from the multiples of all
-//! pairs of a column at once: the table of pair j collects its bytes from registers, by constant indices:
+//! **Tables.** `left` is secret, so no table is fetched by a coefficient. All tables are computed
+//! first, from the multiples of all pairs of a column at once. The table of pair j collects its
+//! bytes from six registers, by constant indices:
 //!
 //! ```text
-//! pairs      p0 p1 p2 .. p11 .. p15      p = a + 16 b, so p, x p, (1 + x) p, x^2 p, x^3 p, (x^2 + x^3) p are six registers
-//! table j    bits 0, 1 of e choose among nothing and byte j of the first three, bits 2, 3 of the last three
+//! pairs       p0 p1 p2 .. p11 .. p15      a byte p is a + 16 b
+//! registers   p      α p    (1 + α) p         bits 0 and 1 of e choose zero, or byte j of one of these
+//!             α^2 p  α^3 p  (α^2 + α^3) p     bits 2 and 3 of e choose zero, or byte j of one of these
 //! ```
 //!
-//! **Bound.** For five rows of the operand and one pair of X eight look-ups, four three-way XORs and two loads: 320
-//! multiply-accumulates in 14 instructions; and beside them five loads, and 18 instructions for the indices of five
-//! rows. (Without the extension for two rows four look-ups, four XORs and a load: 128 in nine.)
+//! **Bound.** Five rows of `right` and one pair of rows of `left` take eight look-ups, four
+//! three-way XORs and two loads: 320 multiply-accumulates in 14 instructions. The five rows take
+//! five loads besides, and 18 instructions for their indices. Without the extension two rows take
+//! four look-ups, four XORs and a load: 128 multiply-accumulates in nine instructions.
 //!
-//! **Wanted.** In the loop loads, `tbl`, `eor3` and the indices, nothing else; no accumulator in memory but those of a
-//! twelfth pair. Left to itself the compiler fetches all tables of the loop's body first and moves accumulators to
-//! memory, so the loop is assembly (`groups`). For six pairs and a triangle it has 112 instructions, 17
-//! multiply-accumulates each; for nine pairs and a full matrix 151, 19 each.
+//! **Wanted.** The loop has loads, `tbl`, `eor3`, the indices and nothing else; no accumulator is
+//! in memory but those of a twelfth pair. The compiler would fetch all tables of the loop's body
+//! first and move accumulators to memory, so the loop is assembly (`groups`). For six pairs and a
+//! triangle it has 112 instructions, 17 multiply-accumulates each; for nine pairs and a full matrix
+//! 151, 19 each.
 //!
-//! **Quirks.** The last tile overlaps the one before it and its accumulators are masked, so no byte beyond a row is
-//! touched; so are the loads of the last rows that reach a tile, of which the diagonal may cut one. It cuts no second one,
-//! as m-vectors are longer than a register; where they are not, the portable backend multiplies.
+//! **Quirks.** The last tile overlaps the one before it, and its accumulators are masked, so no
+//! byte beyond a row is touched. The loads of the last rows that reach a tile are masked too, as
+//! the diagonal may cut one of these rows. It cuts no second one, as m-vectors are longer than a
+//! register; for shorter ones the portable backend multiplies.
 
 mod groups;
 
@@ -61,26 +69,26 @@ use core::mem::MaybeUninit;
 use groups::add_groups;
 
 /// See [`Backend::left_product`](crate::backend::Backend::left_product).
-pub(super) fn left_product(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
-    product::<false>(x, rows, out, stride);
+pub(super) fn left_product(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+    product::<false>(left, right, out, stride);
 }
 
 /// The same, with three-way XORs.
 #[target_feature(enable = "sha3")]
-pub(super) fn left_product_sha3(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
-    product::<true>(x, rows, out, stride);
+pub(super) fn left_product_sha3(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+    product::<true>(left, right, out, stride);
 }
 
 #[inline(always)]
-fn product<const SHA3: bool>(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
-    assert!(x.rows() <= MAX_ROWS && x.columns() == rows.count(), "shape of a left product");
-    // No m-vector is so short.
-    if rows.row_bytes() < REGISTER || (1..REGISTER).contains(&rows.step()) || x.rows() == 0 {
-        return portable::left_product::left_product(x, rows, out, stride);
+fn product<const SHA3: bool>(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+    assert!(left.rows() <= MAX_ROWS && left.columns() == right.count(), "shape of a left product");
+    // No m-vector of any set is this short.
+    if right.row_bytes() < REGISTER || (1..REGISTER).contains(&right.step()) || left.rows() == 0 {
+        return portable::left_product::left_product(left, right, out, stride);
     }
     let mut scratch = [const { MaybeUninit::uninit() }; SCRATCH];
-    let product = Product { x, rows, stride };
-    match x.rows().div_ceil(2) {
+    let product = Product { left, right, stride };
+    match left.rows().div_ceil(2) {
         1 => product.add::<SHA3, 1>(&mut scratch, out),
         2 => product.add::<SHA3, 2>(&mut scratch, out),
         3 => product.add::<SHA3, 3>(&mut scratch, out),
@@ -98,47 +106,49 @@ fn product<const SHA3: bool>(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [
 
 /// A left product.
 struct Product<'a> {
-    x: Coefficients<'a>,
-    rows: Operand<'a>,
+    left: Coefficients<'a>,
+    right: Operand<'a>,
     stride: usize,
 }
 
 impl Product<'_> {
-    /// Adds the products of `PAIRS` pairs of rows of X, the last one perhaps without its second.
+    /// Adds the products of `PAIRS` pairs of rows of `left`, the last of which may lack its second
+    /// row.
     #[inline(always)]
     fn add<const SHA3: bool, const PAIRS: usize>(&self, scratch: &mut [MaybeUninit<Vector>; SCRATCH], out: &mut [u8]) {
         let in_block = BLOCK.min(SCRATCH / (registers::<SHA3>() * PAIRS) * group::<SHA3>());
-        for first in (0..self.rows.count()).step_by(in_block) {
-            let block = Block { product: self, first, count: in_block.min(self.rows.count() - first) };
+        for first in (0..self.right.count()).step_by(in_block) {
+            let block = Block { product: self, first, count: in_block.min(self.right.count() - first) };
             block.add_product::<SHA3, PAIRS>(scratch, out);
         }
     }
 }
 
-/// Some rows of the operand.
+/// The rows of `right` whose tables are in memory together.
 struct Block<'a> {
     product: &'a Product<'a>,
-    /// The first row and how many.
     first: usize,
     count: usize,
 }
 
 impl Block<'_> {
-    /// Adds the product, a register of columns at a time and a group of rows of the operand at a step.
+    /// Adds the product, a register of columns at a time and a group of rows of `right` at a step.
     #[inline(always)]
     fn add_product<const SHA3: bool, const PAIRS: usize>(
         &self,
         scratch: &mut [MaybeUninit<Vector>; SCRATCH],
         out: &mut [u8],
     ) {
-        let Product { x, rows, stride } = *self.product;
+        let Product { left, right, stride } = *self.product;
         let tables = self.build_tables::<SHA3, PAIRS>(scratch);
-        let (step, row_bytes) = (rows.step(), rows.row_bytes());
-        assert!(row_bytes >= REGISTER && rows.offset(rows.count()) == rows.bytes().len(), "length of rows");
-        assert!(has_rows(out, x.rows(), stride, row_bytes), "length of a product");
-        // Where column 0 of each row is, or were if the row had it; of a group's missing rows, that of the last one.
+        let step = right.step();
+        let row_bytes = right.row_bytes();
+        assert!(row_bytes >= REGISTER && right.offset(right.count()) == right.bytes().len(), "length of rows");
+        assert!(has_rows(out, left.rows(), stride, row_bytes), "length of a product");
+        // The place of column 0 of each row, extrapolated where the row begins later; a group's
+        // missing rows have the place of the last row.
         let mut places = [0; BLOCK];
-        let mut place = rows.offset(self.first).wrapping_sub(self.first * step);
+        let mut place = right.offset(self.first).wrapping_sub(self.first * step);
         let mut distance = row_bytes - self.first * step;
         for slot in &mut places[..self.count] {
             *slot = place;
@@ -158,28 +168,28 @@ impl Block<'_> {
                     reached.next_row = usize::MAX;
                 }
             }
-            // SAFETY: `begin + REGISTER <= row_bytes`, and the rows have their lengths, as asserted above; `SHA3` is as
-            // this function's caller says.
+            // SAFETY: `begin + REGISTER <= row_bytes`, and the rows have their lengths, as asserted
+            // above. `SHA3` is true only in functions that may use the extension.
             let (mut low, mut high) = unsafe { self.sums_of_tile::<SHA3, PAIRS>(tables, &places, begin, &reached) };
             if begin < column {
-                // In the tile before were those in front of `column`.
+                // The tile before had the columns in front of `column`.
                 let new = from(column - begin);
                 low = low.map(|low| and(low, new));
                 high = high.map(|high| and(high, new));
             }
             let mut row = out[begin..].as_mut_ptr();
             for p in 0..PAIRS {
-                // SAFETY: a tile within a row of `out`, which has all of them, as asserted above.
+                // SAFETY: the tile is within a row of `out`, which has all rows, as asserted above.
                 unsafe {
                     add_and_move(&mut row, stride, low_nibbles(low[p], high[p]));
-                    if p + 1 < PAIRS || x.rows().is_multiple_of(2) {
+                    if p + 1 < PAIRS || left.rows().is_multiple_of(2) {
                         add_and_move(&mut row, stride, high_nibbles(low[p], high[p]));
                     }
                 }
             }
             column += REGISTER;
         }
-        // SAFETY: any bytes are valid registers, and registers are as many bytes.
+        // SAFETY: the slice has as many bytes as the registers, and any bytes are valid registers.
         wipe(unsafe { core::slice::from_raw_parts_mut(tables.as_mut_ptr().cast::<u8>(), size_of_val(tables)) });
     }
 
@@ -187,8 +197,8 @@ impl Block<'_> {
     ///
     /// # Safety
     ///
-    /// The tile ends within row 0, the rows of the operand have the lengths that they say, `tables` and `places` are those
-    /// of this block, and `SHA3` is true only in functions that may use the extension.
+    /// The tile ends within row 0, and `right` has all bytes of its rows. `tables` and `places` are
+    /// those of this block. `SHA3` is true only in functions that may use the extension.
     #[inline(always)]
     unsafe fn sums_of_tile<const SHA3: bool, const PAIRS: usize>(
         &self,
@@ -197,20 +207,22 @@ impl Block<'_> {
         column: usize,
         reached: &Reached,
     ) -> ([Vector; PAIRS], [Vector; PAIRS]) {
-        let rows = self.product.rows;
-        // A row reaches as far to the right as row 0, so the tile ends within it. Row 0, which lies in front of every
-        // other row, is at least as long as from the beginning of the tile to that of the row: so the tile lies within
-        // the operand, and what it has of rows above is masked.
-        let bytes = rows.bytes().as_ptr().wrapping_add(column);
-        // SAFETY: a tile within the rows, as said above.
+        let right = self.product.right;
+        // All rows end together, so the tile ends within every row. A row that begins later than
+        // the tile does so by less than the length of row 0. Row 0 lies in front of it in memory,
+        // so the tile begins within `right` too. A mask removes the bytes of rows above.
+        let bytes = right.bytes().as_ptr().wrapping_add(column);
+        // SAFETY: the tile lies within `right`, as explained above.
         let load_row = |place: usize| unsafe { load(&*bytes.wrapping_add(place).cast()) };
-        let (mut low, mut high) = ([splat(0); PAIRS], [splat(0); PAIRS]);
+        let mut low = [splat(0); PAIRS];
+        let mut high = [splat(0); PAIRS];
         let mut next_tables = tables.as_ptr();
-        // SAFETY: tables for each of the pairs and groups, and `SHA3` as the caller says.
+        // SAFETY: there are tables for each of the pairs and groups, and the caller vouches for
+        // `SHA3`.
         unsafe {
             if SHA3 {
                 let places = &places.as_chunks().0[..reached.groups];
-                let stride = (rows.step() == 0).then_some(rows.row_bytes());
+                let stride = (right.step() == 0).then_some(right.row_bytes());
                 add_groups(&mut low, &mut high, bytes, places, stride, &mut next_tables);
             } else {
                 for places in &places.as_chunks::<2>().0[..2 * reached.groups] {
@@ -219,22 +231,22 @@ impl Block<'_> {
                 }
             }
         }
-        // The diagonal may cut one row more, as rows begin in different tiles.
+        // The diagonal may cut one more row, and only one, as rows begin in different tiles.
         let cut = (column + REGISTER).saturating_sub(reached.next_row);
         let rest = reached.others + usize::from(cut > 0);
         if rest > 0 {
             let zeros = (group::<SHA3>() - reached.others) * REGISTER - cut;
-            // SAFETY: places of a whole group, as those of the missing rows are there; and a window of the masks, as
-            // `zeros` is at most as many as a group has.
-            let (places, masks) = unsafe {
-                (places.as_ptr().add(reached.groups * group::<SHA3>()), MASKS.as_ptr().add(MASKS.len() / 2 - zeros))
-            };
-            // SAFETY: of at most as many rows as a group has; their tiles are within the operand, as said above.
+            // SAFETY: a whole group has places, as its missing rows have some too.
+            let places = unsafe { places.as_ptr().add(reached.groups * group::<SHA3>()) };
+            // SAFETY: `zeros` is at most the bytes of a group's masks, half of `MASKS`.
+            let masks = unsafe { MASKS.as_ptr().add(MASKS.len() / 2 - zeros) };
+            // SAFETY: i is a row of the group, so its place and its mask are there; its tile lies
+            // within `right`, as explained above.
             let masked = |i: usize| unsafe {
                 let mask = masks.add((group::<SHA3>() - 1 - i) * REGISTER);
                 and(load_row(*places.add(i)), load(&*mask.cast()))
             };
-            // SAFETY: as above.
+            // SAFETY: there are tables for the last group, and the caller vouches for `SHA3`.
             unsafe {
                 if SHA3 && rest == group::<SHA3>() {
                     add_group(&mut low, &mut high, &mut next_tables, masked);
@@ -254,19 +266,21 @@ impl Block<'_> {
         (low, high)
     }
 
-    /// Computes the tables of the block: for each group of rows of the operand and each pair of rows of X those of the
-    /// group together, as they are loaded.
+    /// Computes the tables of the block, in the order in which the sums load them.
+    ///
+    /// Each half of each group of rows of `right` has the tables of all pairs of rows of `left`.
     #[inline(always)]
     fn build_tables<'t, const SHA3: bool, const PAIRS: usize>(
         &self,
         scratch: &'t mut [MaybeUninit<Vector>; SCRATCH],
     ) -> &'t mut [Vector] {
-        let x = self.product.x;
+        let left = self.product.left;
         let groups = self.count.div_ceil(group::<SHA3>());
         let scratch = &mut scratch[..groups * PAIRS * registers::<SHA3>()];
-        let (spread_low, spread_high) = (load(&SPREAD_LOW), load(&SPREAD_HIGH));
+        let spread_low = load(&SPREAD_LOW);
+        let spread_high = load(&SPREAD_HIGH);
         let mut copies = [[0; 2 * REGISTER]; 5];
-        let stride = x.elements().len() / x.columns();
+        let stride = left.elements().len() / left.columns();
         let enough = (group::<SHA3>() - 1) * stride + 2 * REGISTER;
         let pairs = |column: &[u8; 2 * REGISTER]| {
             let (even, odd) = deinterleave(column);
@@ -275,17 +289,18 @@ impl Block<'_> {
         };
         for (g, tables) in scratch.chunks_exact_mut(PAIRS * registers::<SHA3>()).enumerate() {
             let first = g * group::<SHA3>();
-            let elements = x.of_rows_from(self.first + first);
+            let elements = left.of_rows_from(self.first + first);
             let columns: [&[u8; 2 * REGISTER]; 5] = if first + group::<SHA3>() <= self.count && elements.len() >= enough
             {
-                // What is behind a column does not matter.
-                // SAFETY: so many columns and the bytes behind the beginning of the last one are there.
+                // The bytes behind a column do not matter.
+                // SAFETY: `elements` has at least `enough` bytes: the columns, and a whole array
+                // from the last one on.
                 core::array::from_fn(|i| unsafe { &*elements.as_ptr().add(i.min(group::<SHA3>() - 1) * stride).cast() })
             } else {
                 for (i, copy) in copies.iter_mut().enumerate() {
                     copy.fill(0);
                     if first + i < self.count {
-                        let column = x.of_row(self.first + first + i);
+                        let column = left.of_row(self.first + first + i);
                         copy[..column.len()].copy_from_slice(column);
                     }
                 }
@@ -301,8 +316,8 @@ impl Block<'_> {
                 let (half, other_half) = tables.split_at_mut(PAIRS * registers::<SHA3>() / 2);
                 for tables in (if h == 0 { half } else { other_half }).chunks_exact_mut(registers::<SHA3>() / 2) {
                     let tables = tables.chunks_exact_mut(registers::<SHA3>() / 4);
-                    // What bits 0 and 1 of e choose, and what bits 2 and 3 do; nothing is out of range, and that gives
-                    // zero.
+                    // Bits 0 and 1 of e choose one product, bits 2 and 3 the other; two zero bits
+                    // choose a place out of range, which gives zero.
                     for (table, ([a, b, c], [d, e, f], fifth)) in tables.zip(multiples) {
                         let products = xor(look_up_3(a, b, c, choice_low), look_up_3(d, e, f, choice_high));
                         table[0].write(products);
@@ -310,7 +325,8 @@ impl Block<'_> {
                             table.write(xor(products, look_up(fifth, place)));
                         }
                     }
-                    (choice_low, choice_high) = (add(choice_low, splat(1)), add(choice_high, splat(1)));
+                    choice_low = add(choice_low, splat(1));
+                    choice_high = add(choice_high, splat(1));
                     place = add(place, splat(1));
                 }
             }
@@ -324,10 +340,11 @@ impl Block<'_> {
 /// The rows of a block that begin in front of a tile or with it.
 struct Reached {
     rows: usize,
-    /// They are so many groups and so many others.
+    /// Whole groups of them.
     groups: usize,
+    /// The rows behind the last whole group.
     others: usize,
-    /// Where the next row begins; far behind everything if there is none.
+    /// The column where the next row begins; `usize::MAX` behind the last row.
     next_row: usize,
 }
 
@@ -345,17 +362,18 @@ impl Reached {
         self.rows += 1;
         self.others += 1;
         if self.others == group::<SHA3>() {
-            (self.groups, self.others) = (self.groups + 1, 0);
+            self.groups += 1;
+            self.others = 0;
         }
         self.next_row += step;
     }
 }
 
-/// Adds the products of a group of five rows of the operand; the pointer to their tables moves on.
+/// Adds the products of a group of five rows of `right`; the pointer to their tables moves on.
 ///
 /// # Safety
 ///
-/// As for [`add_products`], and only for functions that may use the SHA-3 extension.
+/// As for [`add_products`], and the caller may use the SHA-3 extension.
 #[inline(always)]
 unsafe fn add_group<const PAIRS: usize>(
     low: &mut [Vector; PAIRS],
@@ -369,14 +387,14 @@ unsafe fn add_group<const PAIRS: usize>(
         Nibbles { low: low_nibbles(row, bits), high: high_nibbles(row, bits) }
     };
     let first = [indices(row(0), fifth), indices(row(1), shift_right::<1>(fifth))];
-    // SAFETY: as the caller says.
+    // SAFETY: the caller vouches for the tables and the extension.
     unsafe { add_half::<true, PAIRS>(low, high, tables, first) };
     let second = [indices(row(2), shift_right::<2>(fifth)), indices(row(3), shift_right::<3>(fifth))];
-    // SAFETY: as the caller says.
+    // SAFETY: as above.
     unsafe { add_half::<true, PAIRS>(low, high, tables, second) };
 }
 
-/// Adds what a half of a group's tables has for the indices; the pointer to them moves on.
+/// Adds the entries of half a group's tables for the indices; the pointer to the tables moves on.
 ///
 /// # Safety
 ///
@@ -389,23 +407,23 @@ unsafe fn add_half<const SHA3: bool, const PAIRS: usize>(
     indices: [Nibbles; 2],
 ) {
     for p in 0..PAIRS {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller vouches for the tables and the extension.
         unsafe { add_products::<SHA3>(&mut low[p], &mut high[p], tables, indices) };
     }
 }
 
-/// The indices of a row.
+/// The nibbles of a row, which are indices.
 #[inline(always)]
 fn split(row: Vector) -> Nibbles {
     Nibbles { low: and(row, splat(15)), high: shift_right::<4>(row) }
 }
 
-/// Rows of the operand in a group.
+/// Rows of `right` in a group.
 const fn group<const SHA3: bool>() -> usize {
     if SHA3 { 5 } else { 4 }
 }
 
-/// Registers of the four tables of a group and a pair.
+/// Registers of the four tables of a group of rows of `right` and a pair of rows of `left`.
 const fn registers<const SHA3: bool>() -> usize {
     if SHA3 { 8 } else { 4 }
 }
@@ -418,11 +436,12 @@ fn from(start: usize) -> Vector {
 
 const MAX_PAIRS: usize = MAX_ROWS / 2;
 const _: () = assert!(MAX_ROWS.is_multiple_of(2) && MAX_PAIRS == 12);
-/// The most rows of the operand whose tables are in memory at a time, and the most registers of tables, 44 KiB: they are
-/// read once for each tile, and more would not stay in an L1 of 64 KiB. All rows of any set fit.
+/// The most rows of `right` whose tables are in memory at a time; all rows of any set fit.
 const BLOCK: usize = 160;
+/// The most registers of tables, 44 KiB. Each tile reads them once, and more would not stay in an
+/// L1 of 64 KiB.
 const SCRATCH: usize = 2816;
-/// x, x^2 and x^3 times each element.
+/// α, α^2 and α^3 times each element.
 const TIMES: [[u8; 16]; 3] = {
     let mut tables = [[0; 16]; 3];
     let mut e = 0;
@@ -434,11 +453,14 @@ const TIMES: [[u8; 16]; 3] = {
     }
     tables
 };
-/// For each element e, the register that its bits 0 and 1 choose, times 16; out of range for none.
+/// For each element e, 16 times the number of the register that its bits 0 and 1 choose; out of
+/// range for zero.
 const SPREAD_LOW: [u8; 16] = spread(0);
-/// The same for the bits 2 and 3.
+/// The same for bits 2 and 3.
 const SPREAD_HIGH: [u8; 16] = spread(2);
 
+/// For each element e, 16 times the number of the register that its bits `shift` and `shift + 1`
+/// choose.
 const fn spread(shift: usize) -> [u8; 16] {
     let mut table = [0; 16];
     let mut e = 0;
@@ -449,7 +471,7 @@ const fn spread(shift: usize) -> [u8; 16] {
     table
 }
 
-/// What the masks of a group are a window of, those of its last row first.
+/// The masks of a group, those of its last row first, are a window of this array.
 const MASKS: [u8; 10 * REGISTER] = {
     let mut masks = [0; 10 * REGISTER];
     let mut i = masks.len() / 2;

@@ -1,8 +1,9 @@
 //! The NEON instructions that the kernels use, under short names.
 //!
-//! The intrinsics may be called where NEON is enabled by an attribute, which functions that are always inlined cannot
-//! have; and inlined they must be, into a caller that may fuse XORs and into one that may not. So here they are without
-//! the attribute: this module is compiled only where NEON is part of the target.
+//! The kernels must be inlined, into a caller that may fuse XORs and into one that may not. A
+//! function that is always inlined cannot have the attribute that enables NEON, and without it may
+//! not call the intrinsics safely. The functions here have no attribute either: this module is
+//! compiled only where NEON is part of the target.
 
 use core::arch::{aarch64::*, asm};
 
@@ -21,7 +22,7 @@ pub(super) const REGISTER: usize = 16;
 
 const _: () = assert!(cfg!(target_feature = "neon"));
 
-/// Each a call of one intrinsic.
+/// Defines functions that call one intrinsic each.
 macro_rules! instructions {
     ($($(#[$doc:meta])* $name:ident $(<$n:ident>)? ($($argument:ident: $type:ty),*) -> $result:ty = $intrinsic:expr;)*) => {$(
         $(#[$doc])*
@@ -38,16 +39,17 @@ instructions! {
     and(a: Vector, b: Vector) -> Vector = vandq_u8(a, b);
     or(a: Vector, b: Vector) -> Vector = vorrq_u8(a, b);
     xor(a: Vector, b: Vector) -> Vector = veorq_u8(a, b);
-    /// One instruction where the function that this is inlined into may use the SHA-3 extension, else two.
+    /// One instruction if this is inlined into a function that may use the SHA-3 extension, else
+    /// two.
     xor3(a: Vector, b: Vector, c: Vector) -> Vector = veorq_u8(a, veorq_u8(b, c));
-    /// `a` where the mask is ones, `b` where it is zeros.
+    /// `a` where the mask is all ones, `b` where it is zero.
     select(mask: Vector, a: Vector, b: Vector) -> Vector = vbslq_u8(mask, a, b);
     add(a: Vector, b: Vector) -> Vector = vaddq_u8(a, b);
     sub(a: Vector, b: Vector) -> Vector = vsubq_u8(a, b);
     min(a: Vector, b: Vector) -> Vector = vminq_u8(a, b);
-    /// Masks of the bytes that are equal.
+    /// All ones in the bytes that are equal.
     equal(a: Vector, b: Vector) -> Vector = vceqq_u8(a, b);
-    /// Masks of the bytes of `a` that are less.
+    /// All ones in the bytes of `a` that are less.
     less(a: Vector, b: Vector) -> Vector = vcltq_u8(a, b);
     least(a: Vector) -> u8 = vminvq_u8(a);
     first(a: Vector) -> u8 = vgetq_lane_u8::<0>(a);
@@ -56,18 +58,18 @@ instructions! {
     low_nibbles(low: Vector, high: Vector) -> Vector = vsliq_n_u8::<4>(low, high);
     /// The high nibbles of `high`, and below them those of `low`.
     high_nibbles(low: Vector, high: Vector) -> Vector = vsriq_n_u8::<4>(high, low);
-    /// The low bytes of products of polynomials.
+    /// The low bytes of the products of polynomials over GF(2).
     polynomial_product(a: Vector, b: Vector) -> Vector = {
         vreinterpretq_u8_p8(vmulq_p8(vreinterpretq_p8_u8(a), vreinterpretq_p8_u8(b)))
     };
-    /// Looks the bytes of `index` up; zero where they are out of range.
+    /// The bytes of `table` at the places `index`; zero for places out of range.
     look_up(table: Vector, index: Vector) -> Vector = vqtbl1q_u8(table, index);
     look_up_3(a: Vector, b: Vector, c: Vector, index: Vector) -> Vector = vqtbl3q_u8(uint8x16x3_t(a, b, c), index);
     look_up_4(rows: [Vector; 4], index: Vector) -> Vector = {
         let [a, b, c, d] = rows;
         vqtbl4q_u8(uint8x16x4_t(a, b, c, d), index)
     };
-    /// The bytes at even and those at odd places.
+    /// The bytes at even and the bytes at odd places.
     deinterleave(bytes: &[u8; 2 * REGISTER]) -> (Vector, Vector) = {
         let uint8x16x2_t(even, odd) = vld2q_u8(bytes.as_ptr());
         (even, odd)
@@ -76,14 +78,14 @@ instructions! {
     store(bytes: &mut [u8; REGISTER], value: Vector) -> () = vst1q_u8(bytes.as_mut_ptr(), value);
 }
 
-/// Adds to the register at a pointer, which moves on by `distance`.
+/// Adds `summand` to the register at a pointer, which moves on by `distance`.
 ///
 /// # Safety
 ///
-/// A register is to be read and written there.
+/// The pointer is valid for reading and writing a register.
 #[inline(always)]
 pub(super) unsafe fn add_and_move(pointer: &mut *mut u8, distance: usize, summand: Vector) {
-    // SAFETY: as the caller says.
+    // SAFETY: reads and writes only the register that the caller vouches for.
     unsafe {
         asm!(
             "ldr {sum:q}, [{pointer}]",
@@ -95,15 +97,16 @@ pub(super) unsafe fn add_and_move(pointer: &mut *mut u8, distance: usize, summan
     }
 }
 
-/// Adds to `low` and `high` what two tables have for the low and for the high indices; the pointer to them moves on.
-/// With `SHA3` a table has two registers, else one.
+/// Looks up the low and the high indices in two tables, and adds the entries to `low` and `high`.
 ///
-/// In assembly: the compiler otherwise fetches the tables of a loop's body first, has no registers for them, and moves
-/// accumulators to memory.
+/// The pointer to the tables moves on. A table has two registers with `SHA3`, else one. This is
+/// assembly because the compiler would fetch all tables of a loop's body first, have no registers
+/// for them, and move accumulators to memory.
 ///
 /// # Safety
 ///
-/// The tables are there, and `SHA3` is true only in functions that may use the extension.
+/// The pointer is valid for reading both tables, and `SHA3` is true only in functions that may use
+/// the extension.
 #[inline(always)]
 pub(super) unsafe fn add_products<const SHA3: bool>(
     low: &mut Vector,
@@ -122,7 +125,7 @@ pub(super) unsafe fn add_products<const SHA3: bool>(
             )
         };
     }
-    // SAFETY: reads what the caller says is there, and has the instructions.
+    // SAFETY: reads only the tables, and uses only instructions, that the caller vouches for.
     unsafe {
         if SHA3 {
             add_products!(
@@ -152,7 +155,8 @@ pub(super) unsafe fn add_products<const SHA3: bool>(
     }
 }
 
-/// Looks the bytes of `index` up in one to four registers; keeps those of `otherwise` where they are out of range.
+/// The bytes of one to four registers at the places `index`; those of `otherwise` for places out of
+/// range.
 #[inline(always)]
 pub(super) fn look_up_or(otherwise: Vector, table: &[Vector], index: Vector) -> Vector {
     // SAFETY: the target has NEON, as asserted above.
@@ -173,11 +177,11 @@ pub(super) fn load_at(bytes: &[u8], at: usize) -> Vector {
     load(bytes[at..].first_chunk().expect("a whole register"))
 }
 
-/// To byte `at` and those behind it.
+/// Writes the register to the bytes from `at` on.
 #[inline(always)]
 pub(super) fn store_at(bytes: &mut [u8], at: usize, value: Vector) {
     store(bytes[at..].first_chunk_mut().expect("a whole register"), value);
 }
 
-/// The places in a register, and all elements.
+/// The places in a register, which are also all elements of GF(16).
 pub(super) const IOTA: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];

@@ -1,28 +1,38 @@
 //! AES-128 in counter mode by tables, for keys and blocks that are public.
+//!
+//! A table has one round of each byte, and the bytes of the state address it. No table of blocks is
+//! kept. Each run computes the constant part of its first two rounds once, and so needs no bound on
+//! the length of the stream. The changing part of a block takes 5 look-ups instead of 32 for two
+//! whole rounds.
+//!
+//! The rest of this page is docs/aes-ctr.md.
+#![doc = ""]
+#![doc = include_str!("../../../docs/aes-ctr.md")]
 
 /// See [`Backend::aes128_ctr`](crate::backend::Backend::aes128_ctr).
 pub(super) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
     let mut stream = Stream::new(key, iv);
-    // Whole blocks where they belong if that is a word's place, the rest by way of a buffer.
-    // SAFETY: words are four bytes on this target, lowest first.
+    // Whole blocks are written in place if `out` is aligned for words, all others by way of a
+    // buffer.
+    // SAFETY: any bytes are valid words; on this target the lowest byte of a word comes first.
     let (before, words, _) = unsafe { out.align_to_mut::<u32>() };
     let whole = if before.is_empty() { words.len() & !3 } else { 0 };
     stream.fill(u64::from(first), &mut words[..whole]);
     let mut blocks = [0; 64];
     for (i, chunk) in out[4 * whole..].chunks_mut(256).enumerate() {
         stream.fill(u64::from(first) + (whole / 4 + 16 * i) as u64, &mut blocks[..4 * chunk.len().div_ceil(16)]);
-        // SAFETY: as above.
+        // SAFETY: any words are valid bytes.
         let (_, bytes, _) = unsafe { blocks.align_to::<u8>() };
         chunk.copy_from_slice(&bytes[..chunk.len()]);
     }
 }
 
-/// The stream of a key.
+/// The key stream of a key and an initial vector.
 pub(super) struct Stream {
-    /// Of rounds 0 to 2; the others are in the context.
+    /// Keys of rounds 0 to 2; the others are in the context.
     round_keys: [[u32; 4]; 3],
     context: Context,
-    /// The initial vector, which every counter is added to.
+    /// The initial vector, to which every counter is added.
     iv: [u32; 4],
 }
 
@@ -62,23 +72,25 @@ impl Stream {
         }
     }
 
-    /// Blocks whose counters differ in the last byte alone.
+    /// Fills `out` with the blocks from counter `first` on, which differ in the counter's last byte
+    /// alone.
     fn run(&mut self, first: u64, out: &mut [u32]) {
         let [key0, key1, key2] = &self.round_keys;
         let counter = first & !0xff;
         let block = [0, 0, ((counter >> 32) as u32).swap_bytes(), (counter as u32).swap_bytes()];
         let state: [u32; 4] = core::array::from_fn(|c| block[c] ^ self.iv[c] ^ key0[c]);
         let bytes = state.map(u32::to_le_bytes);
-        // Column c after a round: the shares of the bytes of row r from column c + r.
+        // Column c after a round is the sum of its key and four shares, of the byte in each row i
+        // of column c + i.
         let share = |byte: u8, row: u32| TABLE[usize::from(byte)].rotate_left(8 * row);
-        // Of row 3 in column 3, the counter's last byte, the share in column 0 comes later.
+        // The kernel adds the share of the counter's last byte, row 3 of column 3, to column 0.
         let mut one = *key1;
         one[0] ^= share(bytes[0][0], 0) ^ share(bytes[1][1], 1) ^ share(bytes[2][2], 2);
         one[1] ^= share(bytes[1][0], 0) ^ share(bytes[2][1], 1) ^ share(bytes[3][2], 2) ^ share(bytes[0][3], 3);
         one[2] ^= share(bytes[2][0], 0) ^ share(bytes[3][1], 1) ^ share(bytes[0][2], 2) ^ share(bytes[1][3], 3);
         one[3] ^= share(bytes[3][0], 0) ^ share(bytes[0][1], 1) ^ share(bytes[1][2], 2) ^ share(bytes[2][3], 3);
         self.context.first = one[0];
-        // And so do those of column 0.
+        // The kernel adds the shares of the bytes of column 0, one to each column.
         let bytes = one.map(u32::to_le_bytes);
         let mut two = *key2;
         two[0] ^= share(bytes[1][1], 1) ^ share(bytes[2][2], 2) ^ share(bytes[3][3], 3);
@@ -89,13 +101,14 @@ impl Stream {
         let mask = state[3] >> 24;
         let blocks = (out.len() / 4) as u32;
         debug_assert!(blocks >= 1 && (first & 0xff) as u32 + blocks <= 256);
-        // SAFETY: the table and the context have the lengths that the kernel reads, `out` holds 4 * blocks words, blocks
-        // is not zero, and `run` is called with counters that do not pass the last byte.
+        // SAFETY: the table and the context have the lengths that the kernel reads, and `out` holds
+        // 4 * blocks words. `fill` calls with at least one block, and with counters that differ in
+        // the last byte alone.
         unsafe { aioli_armv7em_aes_rounds(&TABLE, &self.context, out.as_mut_ptr(), blocks, first as u32 & 0xff, mask) };
     }
 }
 
-/// See `aes_rounds.s`.
+/// The argument `context` of the kernel, as `aes128_ctr.s` describes it.
 #[repr(C)]
 struct Context {
     first: u32,
@@ -114,21 +127,23 @@ unsafe extern "C" {
     );
 }
 
-/// The substitution, which the table has in its second byte.
+/// The substitution of AES, which is the second byte of the table's entry.
 fn sbox(byte: u8) -> u8 {
     TABLE[usize::from(byte)].to_le_bytes()[1]
 }
 
-/// x times a byte, in the field of AES.
+/// Twice a byte, in the field of AES.
 const fn double(byte: u8) -> u8 {
     (byte << 1) ^ ((byte >> 7) * 0x1b)
 }
 
-/// For each byte the column (2 s, s, s, 3 s) of its substitution s.
+/// For each byte, with substitution s, the column (2 s, s, s, 3 s).
 static TABLE: [u32; 256] = {
     let mut table = [0; 256];
-    // p runs through all bytes but zero by its powers of 3, and q is its inverse, by those of 1 / 3.
-    let (mut p, mut q) = (1u8, 1u8);
+    // p runs through the powers of 3, which are all bytes but zero, and q = 1/p through those of
+    // 1/3.
+    let mut p = 1u8;
+    let mut q = 1u8;
     let mut i = 0;
     while i < 255 {
         let s = q ^ q.rotate_left(1) ^ q.rotate_left(2) ^ q.rotate_left(3) ^ q.rotate_left(4) ^ 0x63;
@@ -144,6 +159,7 @@ static TABLE: [u32; 256] = {
     table
 };
 
+/// The column (2 s, s, s, 3 s), lowest byte first.
 const fn column(s: u8) -> u32 {
     u32::from_le_bytes([double(s), s, s, double(s) ^ s])
 }

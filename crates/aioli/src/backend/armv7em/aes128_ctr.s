@@ -1,21 +1,22 @@
-@ AES-128 in counter mode from round 3 on, for blocks that differ in the last byte of the counter alone.
+@ AES-128 in counter mode for blocks that differ in the last byte of the counter alone. The kernel
+@ does the changing part of rounds 1 and 2, and rounds 3 to 10.
 @
 @ void aioli_armv7em_aes_rounds(const uint32_t *table, const struct context *context, uint32_t *out, uint32_t blocks,
 @                               uint32_t counter, uint32_t mask);
 @
-@ table    256 words: for each byte x the column (2 S(x), S(x), S(x), 3 S(x)), lowest byte first
-@ context  37 words: what the first two rounds give for a block without the counter's last byte, see below, and then
-@          the round keys 3 to 10
+@ table    256 words: for each byte b the column (2 S(b), S(b), S(b), 3 S(b)), lowest byte first
+@ context  37 words: the constant part of the first two rounds, see below, then the round keys 3 to 10
 @ out      4 * blocks words, aligned; written
 @ blocks   at least 1
 @ counter  the last byte of the counter of the first block; counter + blocks <= 256
-@ mask     the last byte of the first round key, and of the initial vector, by exclusive or
+@ mask     the exclusive or of the last bytes of the first round key and of the initial vector
 @
-@ In the first round the last byte of a block goes into column 0 alone, and in the second that column's four bytes go
-@ into one column each. So the context has column 0 after round 1 without the share of the last byte, and the four
-@ columns after round 2 without those of column 0, each with its round key.
+@ The last byte of a block goes into column 0 alone in the first round. In the second that column's
+@ four bytes go into one column each (docs/aes-ctr.md). So the context begins with five words, each
+@ with its round key added: column 0 after round 1 without the share of the last byte, and the four
+@ columns after round 2 without the shares of column 0.
 @
-@ Everything is public: the table is addressed by the state. Uses s0 to s4. Stack: 36 bytes.
+@ Everything is public, as the state addresses the table. Uses s0 to s3. Stack: 36 bytes.
 @ Cost: 420 instructions and 196 loads a block.
 
 table   .req r0
@@ -25,7 +26,7 @@ t0      .req r3
 t1      .req r12
 t2      .req lr
 
-@ Column `to` += the shares of one byte each of the columns a, b, c, d.
+@ Adds to column `to` the shares of one byte from each of the columns a, b, c, d.
 .macro column to, a, b, c, d
     uxtb    t0, \a
     ubfx    t1, \b, #8, #8
@@ -50,7 +51,8 @@ t2      .req lr
     column  \b3, \a3, \a0, \a1, \a2
 .endm
 
-@ The same in the last round, which has no mixing: `sbox` is the table's second byte.
+@ The same in the last round, which does not mix columns. `sbox` points to the second byte of the
+@ table.
 sbox    .req r1
 .macro last_column to, a, b, c, d
     uxtb    t0, \a

@@ -1,5 +1,7 @@
-@ What all kernels begin and end with. The files are assembled as one, this one first, so names of macros differ, and each
-@ file gives up its names of registers.
+@ The beginning and the end of all kernels.
+@
+@ All files are assembled as one, this one first. So no two files use the same name for a macro, and
+@ each file undefines its names of registers.
 
     .syntax unified
     .thumb

@@ -1,4 +1,4 @@
-//! The left product: by tables if the right operand is public (`tables.rs`), in bit slices otherwise (`slices.rs`).
+//! The left product: by tables (`tables`) if `right` is public, in bit slices (`slices`) otherwise.
 
 mod slices;
 mod tables;
@@ -15,8 +15,9 @@ pub(super) fn left_product(left: Coefficients<'_>, right: Operand<'_>, out: &mut
     }
 }
 
-/// See [`Backend::left_product_of_stream`](crate::backend::Backend::left_product_of_stream). Returns false, and has
-/// changed nothing, if the window is too small for tables.
+/// See [`Backend::left_product_of_stream`](crate::backend::Backend::left_product_of_stream).
+///
+/// Returns false, with nothing changed, if the window is too small for tables.
 pub(super) fn left_product_of_stream(
     left: Coefficients<'_>,
     key: &[u8; 16],

@@ -1,15 +1,20 @@
 //! The linear system of signing: Gaussian elimination by columns, in constant time.
 //!
-//! Columns stay columns, and operations on rows are additions of multiples of one column to those on its right, as in
-//! [`portable::solve`](crate::backend::portable::solve). But here rows leave the elimination in their order: after some number of pivots as many rows from
-//! the top are done, and the next one, the slot, becomes the pivot row. If its entry is zero, the first row below whose
-//! entry is not is added to it, and then cleared like all others below the slot. Of a pivot row only its entries to the
-//! right are needed any more. They are kept in the order of the columns that had pivots, and nothing for a column
-//! without one, so that in the end they are an upper triangle, which is solved from below.
+//! Columns stay columns, and row operations add multiples of one column to those on its right, as
+//! in [`portable::solve`](crate::backend::portable::solve). But here rows leave the elimination
+//! from the top. After p pivots the first p rows are done, and the next row, the slot, becomes the
+//! pivot row. If the slot's entry is zero, the first row below with a non-zero entry is added to
+//! it. All rows below the slot are then cleared.
 //!
-//! How many pivots there are before a column is secret. But if there are to be m of them, no more than n - m columns have
-//! none, and so the rows before `column - (n - m)` are done and need not be touched, which saves a third. If one of them
-//! is not done all the same, then some row never will be, as each column left takes one at most; and that is the result.
+//! A pivot row is needed later only for its entries to the right. Each column keeps its entries in
+//! the pivot rows, in the order of the pivots, and a column without a pivot adds no place. So at
+//! the end the kept entries are an upper triangle, which is solved from below.
+//!
+//! The number of pivots before a column is secret. But a system of full rank has m pivots, so at
+//! most n - m columns have none, and the rows before `column - (n - m)` are done. They need not be
+//! touched, which saves a third. If one of them is not done all the same, the rank is below m. Then
+//! some row is never done, as each remaining column finishes one row at most, and the result says
+//! so.
 
 use crate::backend::contract::{MAX_EQUATIONS, MAX_UNKNOWNS};
 use crate::backend::portable::solve::nibble_mask;
@@ -17,22 +22,25 @@ use crate::ct;
 use crate::gf16;
 use crate::memory::wipe;
 
-/// [`Backend::solve`](crate::backend::Backend::solve). Not inlined: its stack is not there while others run.
+/// See [`Backend::solve`](crate::backend::Backend::solve).
+///
+/// Never inlined, so that its large frame exists only during the call.
 #[inline(never)]
 pub(super) fn solve(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
-    let (n, pairs) = (x.len(), m.div_ceil(16));
+    let n = x.len();
+    let pairs = m.div_ceil(16);
     assert!(pairs <= PAIRS && n <= UNKNOWNS && packed.len() == (n + 1) * m / 2, "shape of a linear system");
     let spare = n.saturating_sub(m);
     assert!(spare < 15, "more unknowns than a linear system has");
 
-    // y, and one more to make pairs.
+    // The columns of A, y, and one more to make pairs.
     let mut columns = [[0; STRIDE]; UNKNOWNS + 2];
     for (column, bytes) in columns.iter_mut().zip(packed.chunks_exact(m / 2)) {
-        // SAFETY: words may be taken for bytes.
+        // SAFETY: any words are valid bytes, and any bytes valid words.
         let (_, rows, _) = unsafe { column[KEPT..].align_to_mut::<u8>() };
         rows[..m / 2].copy_from_slice(bytes);
     }
-    // All ones in the nibbles of the rows not done.
+    // All ones in the nibbles of the rows that are not done.
     let mut undone: [u64; PAIRS] = core::array::from_fn(|w| nibble_mask(m.saturating_sub(16 * w)));
     let mut pivot_rows = [0; PAIRS];
     let mut multiples = [[0; 4]; PAIRS];
@@ -42,8 +50,9 @@ pub(super) fn solve(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
         let (now, later) = columns.split_at_mut(c + 1);
         let column = &now[c][KEPT..];
 
-        // The slot, and the first row not done whose entry is not zero.
-        let (mut pivot, mut still_looking) = (0, u64::MAX);
+        // Finds the slot, and the first row not done with a non-zero entry; `pivot` has that entry.
+        let mut pivot = 0;
+        let mut still_looking = u64::MAX;
         let mut before = live.start.checked_sub(1).map_or(0, |w| undone[w] >> 60);
         for w in live.clone() {
             let slot = undone[w] & !(undone[w] << 4 | before);
@@ -61,7 +70,8 @@ pub(super) fn solve(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
         let inverse = gf16::inverse(fold(pivot));
         x[c] = inverse;
 
-        // What is below the slot over the pivot, and nothing if there is none.
+        // The entries below the slot divided by the pivot, and their multiples; all zero if there
+        // is no pivot.
         let masks = ct::barrier(gf16::bit_masks(inverse));
         for w in live.clone() {
             let below = undone[w] & !multiples[w][0];
@@ -71,13 +81,15 @@ pub(super) fn solve(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
             pivot_rows[w] &= found;
         }
         let coefficients = &mut coefficients[..(n - c).div_ceil(2)];
-        let (count, shift) = (coefficients.len() as u32, c as u32 % 2 * 4);
-        let (rows, multiples) = (pivot_rows[live.start..].as_ptr(), multiples[live.start..].as_ptr());
+        let count = coefficients.len() as u32;
+        let shift = c as u32 % 2 * 4;
+        let rows = pivot_rows[live.start..].as_ptr();
+        let multiples = multiples[live.start..].as_ptr();
         let first = later[..2 * coefficients.len()].as_mut_ptr().cast::<u64>();
-        // SAFETY: from the first of the later columns on there are 2 * count columns of STRIDE words: `pairs` of them at
-        // most from KEPT on, of which those from `live` on are worked on, and byte c / 2 is within each. `count` is not
-        // zero as c < n, nor is the length of `live` as c - spare < m. The kernels are given as many coefficients, masks
-        // and multiples.
+        // SAFETY: there are 2 * count later columns of STRIDE word pairs. The kernels work on those
+        // of `live`, which end at KEPT + pairs <= STRIDE, and byte c / 2 is within each column.
+        // `count` is not zero as c < n, nor is the length of `live` as c - spare < m. Coefficients,
+        // masks and multiples are as many as the kernels are told.
         unsafe {
             let from_live = first.add(KEPT + live.start);
             let kept = first.cast::<u8>().add(c / 2);
@@ -97,21 +109,22 @@ pub(super) fn solve(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
     1 ^ ct::nonzero64(left_over)
 }
 
-/// Solves the triangle that the columns keep, x having the inverses of its diagonal, zero where there is no pivot.
+/// Solves the triangle that the columns keep. `x` has the inverses of its diagonal, zero for a
+/// column without a pivot, and receives the solution.
 fn substitute(columns: &mut [[u64; STRIDE]], x: &mut [u8]) {
     let (columns, y) = columns.split_at_mut(x.len());
     let y = &mut y[0];
     for (c, (x, column)) in x.iter_mut().zip(columns).enumerate().rev() {
         *x = gf16::mul(*x, (y[c / 16] >> (c % 16 * 4) & 15) as u8);
         let masks = ct::barrier(gf16::bit_masks(*x));
-        // What there is from entry c on does not matter any more.
+        // Entries of y from c on are not read again, so their words may change.
         for (y, &word) in y.iter_mut().zip(&column[..c / 16 + 1]) {
             *y ^= gf16::mul_word(gf16::multiples(word), masks);
         }
     }
 }
 
-/// The only nibble that is not zero.
+/// The sum of a word's nibbles: its only nibble that is not zero.
 fn fold(word: u64) -> u8 {
     let word = word as u32 | (word >> 32) as u32;
     let word = word | word >> 16;
@@ -134,11 +147,14 @@ unsafe extern "C" {
 
 /// The most columns of A.
 const UNKNOWNS: usize = MAX_UNKNOWNS;
-/// The pairs of words, 16 nibbles each, of the largest m.
+/// Pairs of words, 16 nibbles each, of the largest m.
 const PAIRS: usize = MAX_EQUATIONS.div_ceil(16);
-/// The pairs of a column before row 0. They and the rows that are done have room for the column's entries in pivot rows:
-/// entry c is written by whole bytes when row c - spare may not be done, 16 - spare elements further on.
+/// Pairs of words of a column before row 0.
+///
+/// They and the rows that are done have room for the column's entries in pivot rows. Entry c is
+/// written, as part of a byte, while row c - spare may not be done yet. That row is 16 - spare
+/// elements further on.
 const KEPT: usize = 1;
-/// Pairs from one column to the next, which the kernels know.
+/// Pairs of words from one column to the next, which the kernels have as 80 bytes.
 const STRIDE: usize = KEPT + PAIRS;
 const _: () = assert!(8 * STRIDE == 80 && 16 * STRIDE >= UNKNOWNS);

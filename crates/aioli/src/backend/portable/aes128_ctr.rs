@@ -1,10 +1,12 @@
-//! AES-128 of counter blocks through RustCrypto's `aes`, which finds AES-NI, VAES and the Arm extensions by itself.
+//! AES-128 of counter blocks through RustCrypto's `aes`, which finds AES-NI, VAES and the Arm
+//! extensions by itself.
 
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
 
 /// See [`Backend::aes128_ctr`](crate::backend::Backend::aes128_ctr).
 ///
-/// The counter blocks stay in L1: from one run of 256 to the next, only the bytes above the last one change.
+/// The counter blocks stay in L1: from one run of 256 to the next, only the bytes above the last
+/// one change.
 pub(in crate::backend) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
     const BLOCKS: usize = 256;
     let cipher = aes::Aes128::new(&Array(*key));

@@ -1,15 +1,17 @@
-//! The left product with a part of a key stream: expands rows into the window and multiplies them there.
+//! The left product with a part of a key stream: rows are expanded into the window and multiplied
+//! there.
 
 use crate::backend::contract::Backend;
 use crate::packed::Coefficients;
 use crate::stream::{BLOCK, StreamPart};
 
-/// See [`Backend::left_product_of_stream`]; for every backend whose other kernels are to be used.
+/// See [`Backend::left_product_of_stream`]; any backend may use this, which calls its other
+/// kernels.
 ///
 /// Takes as many rows at a time as the window holds, at least one.
 pub(in crate::backend) fn left_product<B: Backend>(
     b: B,
-    x: Coefficients<'_>,
+    left: Coefficients<'_>,
     key: &[u8; 16],
     part: &StreamPart,
     window: &mut [u8],
@@ -25,8 +27,8 @@ pub(in crate::backend) fn left_product<B: Backend>(
         let end = end.expect("a window for one row");
         let filled = &mut window[..part.bytes(end - 1).end - start];
         b.aes128_ctr(key, &[0; 16], (start / BLOCK) as u32, filled);
-        let rows = part.rows(first, end, &filled[begin - start..]).public();
-        b.left_product(x.columns_in(first..end), rows, &mut out[part.column(first)..], stride);
+        let right = part.rows(first, end, &filled[begin - start..]).public();
+        b.left_product(left.columns_in(first..end), right, &mut out[part.column(first)..], stride);
         first = end;
     }
 }

@@ -1,15 +1,18 @@
-//! The loop of the left product with the SHA-3 extension, in assembly: sums over groups of five rows of the operand.
+//! The loop of the left product with the SHA-3 extension, in assembly: sums over groups of five
+//! rows of `right`.
 //!
-//! A step has two halves, each with two rows, two bits of the fifth row, and two tables for each pair of rows of X.
+//! A step has two halves. Each takes two rows, two bits of the fifth row, and two tables for each
+//! pair of rows of `left`.
 //!
-//! **Registers.** The accumulators of pair p are `v(2 p)` and `v(2 p + 1)`; v22 and v23 are products, v24 to v27
-//! indices, v28 to v31 tables. Up to ten pairs leave v20 for the fifth row and v21 for the mask of its bits; with more,
-//! each half fetches the two to where tables come later, and the accumulators of a twelfth pair are in memory.
+//! **Registers.** The accumulators of pair p are `v(2 p)` and `v(2 p + 1)`; v22 and v23 are
+//! products, v24 to v27 indices, v28 to v31 tables. Up to ten pairs leave v20 for the fifth row and
+//! v21 for the mask of its bits. With more pairs, each half fetches the two to registers that
+//! tables take later; the accumulators of a twelfth pair are in memory.
 
 use crate::backend::aarch64::vector::{Vector, splat};
 use core::arch::asm;
 
-/// What a pair of rows of X adds to its accumulators in half a step.
+/// Adds the products of half a step to the accumulators of a pair of rows of `left`.
 macro_rules! add_pair {
     ($low:literal, $high:literal) => {
         concat!(
@@ -29,6 +32,8 @@ macro_rules! add_pair {
     };
 }
 
+/// Looks up the four indices of half a step in the next two tables, which leaves the products in
+/// v22, v23, v28 and v30.
 macro_rules! look_up {
     () => {
         "ld1 {{v28.16b, v29.16b, v30.16b, v31.16b}}, [{tables}], #64
@@ -40,7 +45,8 @@ macro_rules! look_up {
     };
 }
 
-/// Loads two rows, or the fifth; `next` is where the places of the next rows are, or the next row itself.
+/// Loads two rows, or the fifth. With `places`, `next` points to the places of the next rows; with
+/// `stride`, to the next row itself.
 macro_rules! load_rows {
     (places a b) => {
         "ldp {a}, {b}, [{next}], #16
@@ -69,14 +75,17 @@ macro_rules! load_rows {
     };
 }
 
-/// Adds to `low` and `high`, the accumulators of pairs of rows of X, the products of groups of rows of the operand,
-/// which begin at the distances `places` from `bytes`. With a stride that is between all of them, only the first place is
-/// used. The pointer to the tables moves on.
+/// Adds the products of groups of rows of `right` to `low` and `high`, the accumulators of pairs of
+/// rows of `left`.
+///
+/// The rows begin at the distances `places` from `bytes`; given the `stride` between all of them,
+/// only the first place is used. The pointer to the tables moves on.
 ///
 /// # Safety
 ///
-/// Registers are to be read at those places, and the tables of all groups are there. Only for functions that may use
-/// the SHA-3 extension.
+/// A register is readable at each of the places, the tables of all groups are there, and the caller
+/// may use the SHA-3 extension.
+#[expect(clippy::too_many_lines, reason = "the operands of one assembly loop for each number of pairs")]
 #[inline(always)]
 pub(super) unsafe fn add_groups<const PAIRS: usize>(
     low: &mut [Vector; PAIRS],
@@ -89,7 +98,8 @@ pub(super) unsafe fn add_groups<const PAIRS: usize>(
     let Some(first) = places.as_flattened().first() else {
         return;
     };
-    let (low, high) = (low.as_mut_slice(), high.as_mut_slice());
+    let low = low.as_mut_slice();
+    let high = high.as_mut_slice();
     macro_rules! add_groups {
         (places; $($rest:tt)*) => {
             add_groups! {
@@ -119,7 +129,7 @@ pub(super) unsafe fn add_groups<const PAIRS: usize>(
             asm!(
                 $(concat!("movi v", $mask, $once),)?
                 "2:",
-                // The rows a and b take the bits 0 and 1 of e.
+                // Rows a and b take bits 0 and 1 of e.
                 load_rows!($rows a b),
                 load_rows!($rows e $fifth),
                 $(concat!("movi v", $mask, $again),)?
@@ -134,7 +144,8 @@ pub(super) unsafe fn add_groups<const PAIRS: usize>(
                 "sli v26.16b, v22.16b, #4",
                 $(add_pair!($low, $high),)*
                 $(add_pair!($last),)?
-                // The rows c and d take the bits 2 and 3; a shift by 3 leaves one bit alone of the high nibble.
+                // Rows c and d take bits 2 and 3. After a shift by 3 the high nibble has one bit
+                // only.
                 $(concat!(load_rows!($rows e $fifth), "\nmovi v", $mask, $again),)?
                 load_rows!($rows c d),
                 concat!("ushr v23.16b, v", $fifth, ".16b, #2"),
@@ -244,6 +255,6 @@ pub(super) unsafe fn add_groups<const PAIRS: usize>(
             }
         };
     }
-    // SAFETY: reads what the caller says is there, and writes only `last`.
+    // SAFETY: reads only the rows and tables that the caller vouches for, and writes only `last`.
     unsafe { if let Some(stride) = stride { match_pairs!(stride) } else { match_pairs!(places) } }
 }

@@ -1,13 +1,17 @@
-//! The loop of the solver with the SHA-3 extension over later pairs of columns, in assembly, for the longer columns:
-//! left to itself the compiler moves vectors to memory and back, and registers to each other.
+//! The solver's loop over later pairs of columns, in assembly, with the SHA-3 extension and for the
+//! longer columns.
 //!
-//! **Registers.** A pair is in v0 to v8, the vectors of both pivots in v14 to v22 and v23 to v31, their tables in v9
-//! and v10. With pairs of seven registers those left hold the constants; with nine they are fetched each time.
+//! Compiled code would move vectors to memory and back, and from register to register.
+//!
+//! **Registers.** A pair is in v0 to v8. The vectors g and h of both pivots are in v14 to v22 and
+//! v23 to v31, their tables in v9 and v10. With pairs of seven registers the free ones hold the
+//! constants; with nine the loop fetches the constants each time.
 
-use crate::backend::aarch64::vector::{Vector, load, splat, sub};
+use crate::backend::aarch64::vector::{IOTA, Vector, load, splat, sub};
 use core::arch::asm;
 
-/// The table of the products of both elements of a byte with each element, in place of the byte; `t` may be `elements`.
+/// Replaces a byte, given in all places, by the table of the products of both its elements with
+/// each element. `t` may be `elements`.
 macro_rules! table {
     ($byte:literal, $mask:literal, $elements:literal, $t:literal) => {
         concat!(
@@ -15,7 +19,7 @@ macro_rules! table {
             concat!("and ", $byte, ".16b, ", $byte, ".16b, ", $mask, ".16b\n"),
             concat!("pmul v13.16b, v13.16b, ", $elements, ".16b\n"),
             concat!("pmul ", $byte, ".16b, ", $byte, ".16b, ", $elements, ".16b\n"),
-            // The upper coefficients of both, and x + 1 times them onto the lower ones.
+            // The upper coefficients of both; α + 1 times them is added onto the lower ones.
             concat!("ushr ", $t, ".16b, ", $byte, ".16b, #4\n"),
             concat!("bcax ", $t, ".16b, ", $t, ".16b, v13.16b, ", $mask, ".16b\n"),
             concat!("sli ", $byte, ".16b, v13.16b, #4\n"),
@@ -25,7 +29,7 @@ macro_rules! table {
     };
 }
 
-/// A register of a pair and what both pivots add to it.
+/// Adds to a register of a pair its products with both pivots' vectors.
 macro_rules! add {
     ($rows:literal, $g:literal, $h:literal) => {
         concat!(
@@ -36,17 +40,19 @@ macro_rules! add {
     };
 }
 
-/// Adds to each pair its entries in the first pivot's row times `g` and those in the second's times `h`.
+/// Adds to each pair its entries in the first pivot's row times `g` and those in the second's times
+/// `h`.
 ///
 /// # Safety
 ///
-/// Only for functions that may use the SHA-3 extension.
+/// The caller may use the SHA-3 extension.
+#[expect(clippy::too_many_lines, reason = "two unrolled assembly loops and their operands")]
 #[inline(always)]
-pub(super) unsafe fn add_multiples<const N: usize>(
-    pairs: &mut [[Vector; N]],
+pub(super) unsafe fn add_multiples<const REGISTERS: usize>(
+    pairs: &mut [[Vector; REGISTERS]],
     places: [Vector; 2],
-    g: &[Vector; N],
-    h: &[Vector; N],
+    g: &[Vector; REGISTERS],
+    h: &[Vector; REGISTERS],
 ) {
     if pairs.is_empty() {
         return;
@@ -54,9 +60,9 @@ pub(super) unsafe fn add_multiples<const N: usize>(
     let [p, q] = places;
     let [p_64, q_64] = places.map(|place| sub(place, splat(64)));
     let pairs = pairs.as_mut_ptr_range();
-    let elements = load(&crate::backend::aarch64::vector::IOTA);
-    // SAFETY: writes pairs alone, reads them and constants of as many registers, and has the instructions, as the caller
-    // says.
+    let elements = load(&IOTA);
+    // SAFETY: the loops write only pairs, and read only these and the constants, all whole
+    // registers. The caller vouches for the instructions.
     unsafe {
         match (g.as_slice(), h.as_slice()) {
             (&[g0, g1, g2, g3, g4, g5, g6], &[h0, h1, h2, h3, h4, h5, h6]) => asm!(

@@ -1,15 +1,15 @@
-@ Turns columns of nibbles into rows, and adds these.
+@ Turns columns of nibbles into rows, and adds the rows to `out`.
 @
 @ void aioli_armv7em_add_columns(const uint32_t *sums, uint32_t entry, uint8_t *out, uint32_t stride, uint32_t rows,
 @                                uint32_t words);
 @
-@ sums    8 * words entries, an entry every `entry` bytes; nibble r of an entry's word belongs to row r
-@ out     `rows` rows of 4 * words bytes, `stride` bytes apart, of any alignment; added to by exclusive or. Nibble j of
-@         word w of row r is nibble r of entry 8 * w + j
+@ sums    8 * words entries, an entry every `entry` bytes; nibble j of an entry's word belongs to row j
+@ out     `rows` rows of 4 * words bytes, `stride` bytes apart, of any alignment; added to by exclusive or. Nibble i of
+@         word w of row j is nibble j of entry 8 * w + i
 @ rows    1 to 8
 @ words   at least 1
 @
-@ Nothing is public but the numbers. Stack: 40 bytes.
+@ Secret: sums and out. Public: entry, stride, rows and words. Stack: 40 bytes.
 @ Cost for 8 entries: 73 instructions and 10 loads, and 7 instructions and 2 loads for each row.
 
 sums    .req r0
@@ -19,26 +19,27 @@ t       .req r3
 to      .req r12
 count   .req lr
 
-@ Exchanges the upper half of each group of 2 * shift bits of x with the lower half of y's.
-.macro exchange x, y, shift, mask
-    eor     t, \y, \x, lsr #\shift
+@ Exchanges the upper half of each group of 2 * shift bits of a with the lower half of the same
+@ group of b.
+.macro exchange a, b, shift, mask
+    eor     t, \b, \a, lsr #\shift
     and     t, t, #\mask
-    eor     \y, \y, t
-    eor     \x, \x, t, lsl #\shift
+    eor     \b, \b, t
+    eor     \a, \a, t, lsl #\shift
 .endm
 
 @ The same for halves of words.
-.macro exchange_halves x, y
-    pkhbt   t, \x, \y, lsl #16
-    pkhtb   \y, \y, \x, asr #16
-    mov     \x, t
+.macro exchange_halves a, b
+    pkhbt   t, \a, \b, lsl #16
+    pkhtb   \b, \b, \a, asr #16
+    mov     \a, t
 .endm
 
-@ Adds a row, and leaves after the last one.
-.macro add_row x
+@ Adds a word to a row and moves on to the next row; leaves after the last one.
+.macro add_row word
     ldr     t, [to]
     subs    count, count, #1
-    eor     t, t, \x
+    eor     t, t, \word
     str     t, [to]
     beq     1f
     ldr     t, [sp]

@@ -1,4 +1,5 @@
-@ Adds to sums what tables have for the elements of two rows, four bytes of each at a time.
+@ Adds to sums the entries of a table for the elements of two rows, four bytes of each row at a
+@ time.
 @
 @ void aioli_armv7em_look_up_1(uint32_t *sums, const uint8_t *row_a, const uint8_t *row_b, const uint32_t *table,
 @                              uint32_t words);
@@ -7,10 +8,11 @@
 @
 @ sums   8 * words entries of one or two words, one for each element of a row; added to by exclusive or
 @ row_a, row_b  4 * words bytes each, two elements a byte, low nibble first; of any alignment
-@ table  256 entries of one or two words; entry x | y << 4 is for elements x of row_a and y of row_b
+@ table  256 entries of one or two words; entry a | b << 4 is for the elements a of row_a and b of row_b
 @ words  at least 1
 @
-@ Public: row_a and row_b, which address the table. Secret: the table and the sums. Stack: 36 bytes.
+@ Public: row_a and row_b, which address the table, and words. Secret: the table and the sums.
+@ Stack: 36 bytes.
 @ Cost for 8 elements of both rows: 38 instructions and 18 loads with one word, 58 and 34 with two.
 
 sums    .req r0
@@ -24,7 +26,8 @@ high    .req r7
 second  .req r12
 words   .req lr
 
-@ Indices for the next four bytes: of the low nibbles, and of the high ones.
+@ Makes the indices for the next four bytes of both rows: `low` for the low nibbles, `high` for the
+@ high ones.
 .macro indices
     ldr     t0, [row_a], #4
     ldr     t1, [row_b], #4
@@ -74,7 +77,7 @@ kernel aioli_armv7em_look_up_1
     pop     {r4-r11, pc}
 end_kernel aioli_armv7em_look_up_1
 
-@ Two entries of two words, by the index in byte `shift / 8` of low and high.
+@ Adds two entries of two words, with the indices in byte `shift / 8` of `low` and of `high`.
 .macro pair shift
     ldmia   sums, {r8-r11}
     ubfx    t0, low, #\shift, #8

@@ -1,42 +1,47 @@
 //! Products of secrets with secrets, in bit slices.
 //!
-//! Four planes hold bits 0 to 3 of the 32 elements of a tile. The product of two polynomials of degree 3 over GF(2) takes
-//! nine products of bits (Karatsuba, twice): of nine linear forms of the one factor and the same forms of the other. The
-//! forms of some rows of the operand are made once for all rows of X, and for each row of X the kernel sums the nine
-//! products over those rows.
+//! Four planes hold bits 0 to 3 of the 32 elements of a tile. The product of two polynomials of
+//! degree 3 over GF(2) takes nine products of bits (Karatsuba, twice). They are nine linear forms
+//! of one factor times the same forms of the other. The forms of some rows of `right` are computed
+//! once for all rows of `left`. For each row of `left` the kernel sums the nine products over those
+//! rows.
 
 use crate::backend::contract::MAX_ROWS;
 use crate::ct;
 use crate::memory::wipe;
 use crate::packed::{Coefficients, Operand};
 
-/// `out += X R`, whatever is secret.
-pub(super) fn left_product(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
+/// `out += left right`, where both operands may be secret.
+pub(super) fn left_product(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
     let mut coefficients = [[0; TOGETHER]; MAX_ROWS];
     let mut forms = [[0; FORMS]; TOGETHER];
     let mut sums = [0; FORMS];
-    for first in (0..rows.count()).step_by(TOGETHER) {
-        let together = TOGETHER.min(rows.count() - first);
+    for first in (0..right.count()).step_by(TOGETHER) {
+        let together = TOGETHER.min(right.count() - first);
         for i in 0..together {
             let last = if i + 1 == together { LAST } else { 0 };
-            for (coefficients, &element) in coefficients.iter_mut().zip(x.of_row(first + i)) {
+            for (coefficients, &element) in coefficients.iter_mut().zip(left.of_row(first + i)) {
                 coefficients[i] = forms_of_element(element) | last;
             }
         }
-        let begin = first * rows.step();
-        for column in (begin..rows.row_bytes()).step_by(TILE) {
-            let width = TILE.min(rows.row_bytes() - column);
-            // The first row and where it begins; each next one follows in memory, and begins later.
-            let (mut following, mut begin) = (&rows.bytes()[rows.offset(first)..], begin);
+        let begin = first * right.step();
+        for column in (begin..right.row_bytes()).step_by(TILE) {
+            let width = TILE.min(right.row_bytes() - column);
+            // The rows not yet loaded and the column where the first of them begins; each next row
+            // begins later.
+            let mut following = &right.bytes()[right.offset(first)..];
+            let mut begin = begin;
             for forms in &mut forms[..together] {
-                let (row, after) = following.split_at(rows.row_bytes() - begin);
+                let (row, after) = following.split_at(right.row_bytes() - begin);
                 *forms = forms_of(transpose_bits(load(row, column, begin, width)));
-                (following, begin) = (after, begin + rows.step());
+                following = after;
+                begin += right.step();
             }
-            for (r, coefficients) in coefficients[..x.rows()].iter().enumerate() {
-                // SAFETY: there are `together` rows of forms and of coefficients, and only the last of these says so.
+            for (j, coefficients) in coefficients[..left.rows()].iter().enumerate() {
+                // SAFETY: there are `together` rows of forms and as many coefficients, of which
+                // only the last has the mark.
                 unsafe { aioli_armv7em_slices(forms.as_ptr(), coefficients.as_ptr(), &mut sums) };
-                add(&mut out[r * stride + column..][..width], transpose_bits(planes_of(sums)));
+                add(&mut out[j * stride + column..][..width], transpose_bits(planes_of(sums)));
             }
         }
     }
@@ -51,14 +56,15 @@ unsafe extern "C" {
 
 /// Bytes of a tile.
 const TILE: usize = 16;
-/// Rows of the operand that are summed by one call of the kernel.
+/// Rows of `right` that one call of the kernel sums.
 const TOGETHER: usize = 40;
 /// Linear forms.
 const FORMS: usize = 9;
 /// Marks the last row's coefficient.
 const LAST: u32 = 1 << 22;
 
-/// What stands below `width` bytes from `column` on in a row that begins at column `begin`; zeros before and after it.
+/// The `width` bytes of a row from `column` on, in words; the row begins at column `begin`, and the
+/// rest is zeros.
 #[inline(always)]
 fn load(row: &[u8], column: usize, begin: usize, width: usize) -> [u32; 4] {
     let words = |bytes: &[u8; TILE]| -> [u32; 4] {
@@ -75,7 +81,7 @@ fn load(row: &[u8], column: usize, begin: usize, width: usize) -> [u32; 4] {
     words(&bytes)
 }
 
-/// Adds a tile's words onto its bytes, which may be fewer.
+/// Adds the words of a tile onto `out`, which may have fewer bytes.
 #[inline(always)]
 fn add(out: &mut [u8], words: [u32; 4]) {
     let (whole, rest) = out.as_chunks_mut();
@@ -92,7 +98,7 @@ fn add(out: &mut [u8], words: [u32; 4]) {
 /// The nine forms of an element, from bit 31 down.
 #[inline(always)]
 fn forms_of_element(element: u8) -> u32 {
-    // Which forms each bit is part of.
+    // For each bit the forms that it is part of.
     const MASKS: [u32; 4] = [0b100010101 << 23, 0b010010011 << 23, 0b001001101 << 23, 0b000101011 << 23];
     let element = u32::from(element);
     let masks: [u32; 4] = ct::barrier(core::array::from_fn(|bit| (element >> bit & 1).wrapping_neg()));
@@ -108,8 +114,10 @@ fn forms_of([a, b, c, d]: [u32; 4]) -> [u32; FORMS] {
 /// The planes of the elements whose nine products these are.
 #[inline(always)]
 fn planes_of([a, b, c, d, ab, cd, ac, bd, abcd]: [u32; FORMS]) -> [u32; 4] {
-    // The seven coefficients of the product of polynomials, those of x^4, x^5, x^6 folded onto the low ones.
-    let (e, f) = (a ^ b, ab ^ bd);
+    // The product of polynomials has seven coefficients; those of α^4, α^5, α^6 are folded onto the
+    // low ones.
+    let e = a ^ b;
+    let f = ab ^ bd;
     let g = e ^ cd ^ ac;
     [e ^ c ^ d ^ bd, a ^ cd ^ f, g, abcd ^ f ^ g ^ c]
 }

@@ -1,8 +1,9 @@
-@ Sums of products in bit slices: of 32 elements from each of several rows with one coefficient for each row.
+@ Sums of products in bit slices: 32 elements of each row times one coefficient for each row, summed
+@ over the rows.
 @
 @ void aioli_armv7em_slices(const uint32_t *forms, const uint32_t *coefficients, uint32_t *sums);
 @
-@ forms         for each row nine words, the nine linear forms of its elements, a bit an element
+@ forms         for each row nine words: the nine linear forms of its elements, one bit for each element
 @ coefficients  for each row a word: bits 31 to 23 are the same forms of the coefficient, the first one in bit 31;
 @               bit 22 is set in the last row and clear in all others; the rest is zero
 @ sums          nine words, written: for each form the sum over the rows of the products of both
@@ -16,7 +17,7 @@ c       .req r2
 t0      .req r3
 t1      .req r12
 
-@ Two more forms.
+@ Adds the products of two more forms.
 .macro two sum0, sum1
     ldmia   forms!, {t0, t1}
     and     t0, t0, c, asr #31

@@ -1,12 +1,13 @@
-@ Doubles a table of sums: what is known, and the same with one more summand.
+@ Doubles a table of sums: its second half becomes the first half with one more summand.
 @
 @ void aioli_armv7em_double_table(uint32_t *table, uint32_t known, uint32_t even, uint32_t odd);
 @
 @ table   2 * known words; the first half is read, the second written
 @ known   a multiple of 8, at least 8
-@ even    the summand of the words of even number, and `odd` of the others, by exclusive or
+@ even    added by exclusive or to the words at even places
+@ odd     added by exclusive or to the words at odd places
 @
-@ Nothing is public but `known`. Stack: 36 bytes. Cost for 8 words: 12 instructions and 8 loads.
+@ Everything is secret but `known`. Stack: 36 bytes. Cost for 8 words: 12 instructions and 8 loads.
 
 from    .req r0
 known   .req r1

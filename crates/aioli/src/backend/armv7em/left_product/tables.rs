@@ -1,59 +1,64 @@
-//! Products with P by tables of products, which its elements address: P is public.
+//! Products with P by tables of products, which elements of P may address: P is public.
 //!
-//! For two rows of P at a time there is a table with an entry for each pair of elements, x of one row and y of the other:
-//! in nibble r of the entry x times the one's coefficient in row r of X plus y times the other's. So a sum of entries
-//! is a column of the result, for eight rows of X in a word, and one look-up multiplies and adds two elements for all of
-//! them. The sums stay in the window until all rows are in; then transpositions turn columns into rows.
+//! Two rows of P at a time have a table with an entry for each pair of elements, a of one row and b
+//! of the other. Nibble j of the entry is a times its coefficient in row j of `left` plus b times
+//! its coefficient. So a sum of entries is a column of the result, eight rows of `left` in a word.
+//! One look-up multiplies and adds two elements for all of them. The sums stay in the window until
+//! all rows are added; then transpositions turn columns into rows.
 //!
-//! The window holds a number of columns' sums and what P has of two rows there. Rows are expanded again from where the
-//! columns begin, as a counter allows, so the whole of P costs little more than once.
+//! The window holds the sums of some columns and the bytes of two rows of P in these columns. A
+//! counter lets each row be expanded from these columns on, so expanding P in parts costs little
+//! more than expanding it at once.
 
 use crate::backend::armv7em::aes128_ctr::Stream;
 use crate::gf16;
 use crate::memory::wipe;
-use crate::packed::{Coefficients, Operand};
+use crate::packed::{self, Coefficients, Operand};
 use crate::stream::StreamPart;
 use core::ops::Range;
 
-/// `out += X R` for the rows of a part of a stream; false if the window is too small for that.
+/// `out += left right` where `right` is a part of a stream; false if the window is too small for
+/// tables.
 pub(super) fn left_product_of_stream(
-    x: Coefficients<'_>,
+    left: Coefficients<'_>,
     key: &[u8; 16],
     part: &StreamPart,
     window: &mut [u8],
     out: &mut [u8],
     stride: usize,
 ) -> bool {
-    // SAFETY: bytes without meaning may be words without meaning.
+    // SAFETY: any bytes are valid words.
     let (_, window, _) = unsafe { window.align_to_mut::<u32>() };
-    let Some(width) = width(window.len(), Split::of(x.rows()).words()) else { return false };
+    let Some(width) = width(window.len(), Split::of(left.rows()).words()) else { return false };
     let mut stream = Stream::new(key, &[0; 16]);
     let expand = |bytes: Range<usize>, at: usize, buffer: &mut [u32]| {
         let block = bytes.start / 16;
         stream.fill(block as u64, &mut buffer[at..at + 4 * (bytes.end.div_ceil(16) - block)]);
         4 * at + bytes.start % 16
     };
-    left_product(x, part, (width, window), expand, out, stride);
+    left_product(left, part, (width, window), expand, out, stride);
     true
 }
 
-/// `out += X R` for public rows in memory; false if they are too few or too short for tables.
-pub(super) fn left_product_of_rows(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) -> bool {
-    if rows.count() < MIN_ROWS || rows.row_bytes() < MIN_WIDTH {
+/// `out += left right` where `right` is public and in memory; false if its rows are too few or too
+/// short for tables.
+pub(super) fn left_product_of_rows(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) -> bool {
+    if right.count() < MIN_ROWS || right.row_bytes() < MIN_WIDTH {
         return false;
     }
     let mut memory = [0; ON_STACK];
-    let Some(width) = width(memory.len(), Split::of(x.rows()).words()) else { return false };
-    let part = StreamPart::new(0, rows.row_bytes(), rows.step(), rows.count(), 0..rows.row_bytes());
+    let Some(width) = width(memory.len(), Split::of(left.rows()).words()) else { return false };
+    let part = StreamPart::new(0, right.row_bytes(), right.step(), right.count(), 0..right.row_bytes());
     let copy = |bytes: Range<usize>, at: usize, buffer: &mut [u32]| {
-        bytes_of(buffer)[4 * at..][..bytes.len()].copy_from_slice(&rows.bytes()[bytes]);
+        bytes_of(buffer)[4 * at..][..bytes.len()].copy_from_slice(&right.bytes()[bytes]);
         4 * at
     };
-    left_product(x, &part, (width, &mut memory), copy, out, stride);
+    left_product(left, &part, (width, &mut memory), copy, out, stride);
     true
 }
 
-/// How the rows of X share the words of entries: 16 rows with two words, then 8 with one.
+/// The rows of `left` in two parts: up to 16 rows with entries of two words, then up to 8 with
+/// entries of one word.
 #[derive(Clone, Copy)]
 struct Split {
     wide: usize,
@@ -71,17 +76,19 @@ impl Split {
     }
 }
 
-/// `out += X R`, with `width` columns at a time and memory for them. `fetch` brings a range of the stream's bytes into a
-/// buffer, from some byte after the given word on, and returns which one.
+/// `out += left right`, with `width` columns at a time and memory for them.
+///
+/// `fetch` brings a range of the stream's bytes into a buffer. It writes them from the given word
+/// on or a few bytes later, and returns the byte where they begin.
 fn left_product(
-    x: Coefficients<'_>,
+    left: Coefficients<'_>,
     part: &StreamPart,
     (width, memory): (usize, &mut [u32]),
     mut fetch: impl FnMut(Range<usize>, usize, &mut [u32]) -> usize,
     out: &mut [u8],
     stride: usize,
 ) {
-    let split @ Split { wide, narrow } = Split::of(x.rows());
+    let split @ Split { wide, narrow } = Split::of(left.rows());
     let width = width.min(part.width().next_multiple_of(4));
     let (secret, memory) = memory.split_at_mut((TABLE + 2 * width) * split.words());
     let (row_a, row_b) = memory.split_at_mut(width / 4 + SLACK);
@@ -93,25 +100,27 @@ fn left_product(
         wide_sums.fill(0);
         narrow_sums.fill(0);
         for i in (0..part.count()).step_by(2) {
-            // From the word of columns in which the first of both rows begins.
+            // Both rows are taken from the word of columns in which the first of them begins.
             let begin = part.column(i) & !3;
             let a = place(&mut fetch, &part, i, begin, row_a);
-            let (b, x_b) = match i + 1 < part.count() {
-                true => (place(&mut fetch, &part, i + 1, begin, row_b), x.of_row(i + 1)),
-                // No second row: whatever it has, its coefficients are zero.
+            let (b, left_b) = match i + 1 < part.count() {
+                true => (place(&mut fetch, &part, i + 1, begin, row_b), left.of_row(i + 1)),
+                // Without a second row the first is taken twice, with no coefficients the second
+                // time.
                 false => (a, &[][..]),
             };
             let words = (part.width().next_multiple_of(4) - begin) / 4;
-            let x_a = x.of_row(i);
+            let left_a = left.of_row(i);
             if wide > 0 {
-                fill_table::<2>(wide_table, &x_a[..wide], &x_b[..wide.min(x_b.len())]);
+                fill_table::<2>(wide_table, &left_a[..wide], &left_b[..wide.min(left_b.len())]);
                 let sums = &mut wide_sums[4 * begin..][..16 * words];
-                // SAFETY: `place` returned pointers to as many bytes of whole words as there are columns from `begin` on;
-                // the sums and the table have two words an entry, and words is not zero as a part has columns.
+                // SAFETY: `place` returned pointers to `4 * words` bytes. The sums have 8 * words
+                // entries, and sums and table two words an entry. `words` is not zero, as a part
+                // has columns.
                 unsafe { aioli_armv7em_look_up_2(sums.as_mut_ptr(), a, b, wide_table.as_ptr(), words as u32) };
             }
             if narrow > 0 {
-                fill_table::<1>(narrow_table, &x_a[wide..], &x_b[wide.min(x_b.len())..]);
+                fill_table::<1>(narrow_table, &left_a[wide..], &left_b[wide.min(left_b.len())..]);
                 let sums = &mut narrow_sums[2 * begin..][..8 * words];
                 // SAFETY: as above, with one word an entry.
                 unsafe { aioli_armv7em_look_up_1(sums.as_mut_ptr(), a, b, narrow_table.as_ptr(), words as u32) };
@@ -133,25 +142,30 @@ unsafe extern "C" {
     fn aioli_armv7em_add_columns(sums: *const u32, entry: u32, out: *mut u8, stride: u32, rows: u32, words: u32);
 }
 
-/// The columns, in bytes, for which a window has room beside the tables.
+/// The columns, in bytes, for which a window of that many words has room beside tables with `words`
+/// words an entry.
 fn width(window: usize, words: usize) -> Option<usize> {
-    // For each four bytes eight entries, and a word of two rows.
+    // Four bytes of columns take eight entries, and a word of each of two rows.
     let width = 4 * (window.checked_sub(TABLE * words + 2 * SLACK)? / (8 * words + 2));
     (width >= MIN_WIDTH).then_some(width)
 }
 
 /// Entries of a table: pairs of elements.
 const TABLE: usize = 256;
-/// Rows and columns below which the tables cost more than they save.
+/// Rows of `right` below which the tables cost more than they save.
 const MIN_ROWS: usize = 4;
+/// Columns below which the tables cost more than they save.
 const MIN_WIDTH: usize = 64;
-/// Words of memory for rows that are in memory themselves: 224 columns with entries of two words.
+/// Words of memory for a `right` in memory: 224 columns with entries of two words.
 const ON_STACK: usize = 2 * TABLE + 4 * 224 + 2 * (224 / 4 + SLACK);
-/// Words of a row's buffer beyond its columns: what completes its first and last block, and the word it begins in.
+/// Words of a row's buffer beyond its columns: they complete its first and last block, and its
+/// first word.
 const SLACK: usize = 9;
 
-/// Fetches row `i` of a part; returns where in the buffer column `begin` stands. From there on, the columns before the
-/// row's first one are zero, and there are bytes up to the last whole word of columns.
+/// Fetches row `i` of a part; returns a pointer to column `begin` in the buffer.
+///
+/// The columns from there to the row's first one are zero, and the bytes reach to the end of the
+/// last word of columns.
 fn place(
     fetch: &mut impl FnMut(Range<usize>, usize, &mut [u32]) -> usize,
     part: &StreamPart,
@@ -167,22 +181,24 @@ fn place(
 }
 
 fn bytes_of(words: &mut [u32]) -> &mut [u8] {
-    // SAFETY: words may be taken for bytes.
+    // SAFETY: any words are valid bytes, and any bytes valid words.
     unsafe { words.align_to_mut::<u8>().1 }
 }
 
-/// `table[a | b << 4]` becomes a times each coefficient in `x_a` plus b times each in `x_b`, W words of eight.
+/// `table[a | b << 4]` becomes a times each coefficient in `left_a` plus b times each in `left_b`,
+/// eight of them in each of `WORDS` words.
 #[inline(never)]
-fn fill_table<const W: usize>(table: &mut [u32], x_a: &[u8], x_b: &[u8]) {
-    assert!(table.len() == TABLE * W);
-    table[..W].fill(0);
-    for (half, coefficients) in [x_a, x_b].into_iter().enumerate() {
+fn fill_table<const WORDS: usize>(table: &mut [u32], left_a: &[u8], left_b: &[u8]) {
+    assert!(table.len() == TABLE * WORDS);
+    table[..WORDS].fill(0);
+    for (half, coefficients) in [left_a, left_b].into_iter().enumerate() {
         let packed = coefficients.iter().rfold(0, |word, &c| word << 4 | u64::from(c));
         for (bit, multiple) in gf16::multiples(packed).into_iter().enumerate() {
-            let words = [multiple as u32, (multiple >> (32 * (W - 1))) as u32];
-            let known = W << (4 * half + bit);
+            let words = [multiple as u32, (multiple >> (32 * (WORDS - 1))) as u32];
+            let known = WORDS << (4 * half + bit);
             if known >= 8 {
-                // SAFETY: the table has twice as many words, and `known` is a power of two.
+                // SAFETY: `known` is a power of two and at least 8, and at most half the words of
+                // the table.
                 unsafe { aioli_armv7em_double_table(table.as_mut_ptr(), known as u32, words[0], words[1]) };
             } else {
                 let (known, new) = table.split_at_mut(known);
@@ -194,31 +210,34 @@ fn fill_table<const W: usize>(table: &mut [u32], x_a: &[u8], x_b: &[u8]) {
     }
 }
 
-/// Adds to `rows` rows of `out` the first `width` bytes of what the sums have as columns.
-fn add_columns<const W: usize>(sums: &[u32], rows: usize, width: usize, out: &mut [u8], stride: usize) {
+/// Adds to `rows` rows of `out` the first `width` bytes of the sums, which are columns.
+fn add_columns<const WORDS: usize>(sums: &[u32], rows: usize, width: usize, out: &mut [u8], stride: usize) {
     let words = width / 4;
     for (w, first) in (0..rows).step_by(8).enumerate() {
         let rows = 8.min(rows - first);
         let out = &mut out[first * stride..];
-        assert!(out.len() >= (rows - 1) * stride + width && sums.len() >= 2 * W * width);
+        assert!(out.len() >= (rows - 1) * stride + width && sums.len() >= 2 * WORDS * width);
         if words > 0 {
-            let (sums, entry) = (sums[w..].as_ptr(), 4 * W as u32);
-            // SAFETY: `rows` rows of `4 * words <= width` bytes were just checked for, as were two entries a byte.
+            let sums = sums[w..].as_ptr();
+            let entry = 4 * WORDS as u32;
+            // SAFETY: `rows` rows of `4 * words <= width` bytes and two entries a byte are there,
+            // as asserted above.
             unsafe {
                 aioli_armv7em_add_columns(sums, entry, out.as_mut_ptr(), stride as u32, rows as u32, words as u32);
             }
         }
         if !width.is_multiple_of(4) {
-            // The last bytes by way of a whole word.
+            // The last bytes go by way of a whole word.
             let mut last = [[0; 4]; 8];
-            let sums = &sums[8 * W * words + w..];
-            assert!(sums.len() > 7 * W);
-            // SAFETY: eight entries, and eight rows of a word.
+            let sums = &sums[8 * WORDS * words + w..];
+            assert!(sums.len() > 7 * WORDS);
+            // SAFETY: there are eight entries, the last of one word at least, and eight rows of a
+            // word.
             unsafe {
-                aioli_armv7em_add_columns(sums.as_ptr(), 4 * W as u32, last.as_mut_ptr().cast(), 4, rows as u32, 1);
+                aioli_armv7em_add_columns(sums.as_ptr(), 4 * WORDS as u32, last.as_mut_ptr().cast(), 4, rows as u32, 1);
             }
-            for (r, last) in last[..rows].iter().enumerate() {
-                crate::packed::add(&mut out[r * stride..][4 * words..width], &last[..width % 4]);
+            for (j, last) in last[..rows].iter().enumerate() {
+                packed::add(&mut out[j * stride..][4 * words..width], &last[..width % 4]);
             }
             wipe(last.as_flattened_mut());
         }

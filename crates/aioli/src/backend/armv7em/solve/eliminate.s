@@ -3,14 +3,15 @@
 @ void aioli_armv7em_eliminate(uint32_t *columns, const uint32_t *coefficients, const uint32_t *multiples,
 @                              uint32_t pairs);
 @
-@ columns       pairs of columns, 80 bytes apart, from the word pair on where adding begins; aligned; added to by
-@               exclusive or
-@ coefficients  a word for each pair of columns, as `pivot_row` writes them: what to multiply by in bits 31 to 28 and 27
-@               to 24; bit 23 is set in the last word and clear in all others; the rest is zero
-@ multiples     for each pair of words of the column that is multiplied x^3, x^2, x and 1 times that pair, 8 words
-@ pairs         of words, at least 1
+@ columns       pairs of columns, each column 80 bytes behind the one before, from the word pair on where adding begins;
+@               aligned; added to by exclusive or
+@ coefficients  a word for each pair of columns, as `pivot_row` writes them: the factors of both columns in bits 31 to 28
+@               and 27 to 24; bit 23 is set in the last word and clear in all others; the rest is zero
+@ multiples     8 words for each pair of words of the multiplied column: α^3, α^2, α and 1 times that pair
+@ pairs         the number of pairs of words, at least 1
 @
-@ Everything is secret but the numbers: multiples are selected by masks. Stack: 52 bytes.
+@ Everything is secret but the numbers of columns and of pairs: multiples are selected by masks.
+@ Stack: 52 bytes.
 @ Cost for a pair of words of two columns: 46 instructions and 5 loads.
 
 columns .req r0
@@ -20,7 +21,7 @@ t       .req r3
 low     .req r12
 high    .req lr
 
-@ Adds the multiple that the next bit is for.
+@ Adds a multiple if the top bit of c is set.
 .macro add_if multiple_low, multiple_high
     and     t, \multiple_low, c, asr #31
     eor     low, low, t
@@ -28,7 +29,7 @@ high    .req lr
     eor     high, high, t
 .endm
 
-@ The next column.
+@ Adds to the next column.
 .macro add_column
     ldrd    low, high, [columns]
     add_if  r4, r5

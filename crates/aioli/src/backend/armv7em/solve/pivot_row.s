@@ -1,19 +1,20 @@
-@ The entries that columns have in the pivot row, as coefficients for `eliminate`, and kept in the columns themselves.
+@ Collects the entries of columns in the pivot row as coefficients for `eliminate`, and keeps them
+@ in the columns too.
 @
 @ void aioli_armv7em_pivot_row(const uint32_t *columns, const uint32_t *rows, uint32_t *coefficients, uint8_t *kept,
 @                              uint32_t count, uint32_t shift, uint32_t pairs);
 @
 @ columns       the first of 2 * count columns, 80 bytes apart, from the word pair on where reading begins; aligned
 @ rows          2 * pairs words: all ones in the nibbles of one row or two, whose entries are added by exclusive or
-@ coefficients  `count` words, written: of columns 2 * i and 2 * i + 1 the entries in bits 31 to 28 and 27 to 24, lowest
+@ coefficients  `count` words, written: the entries of columns 2 * i and 2 * i + 1 in bits 31 to 28 and 27 to 24, lowest
 @               bit last; bit 23 is set in the last word; the rest is zero
-@ kept          a byte of the first column; the entry of each column goes into the low nibble of this byte, the high
-@               one cleared (shift 0), or into the high nibble (shift 4)
-@ count         at least 1
-@ pairs         of words, 1 to 9
+@ kept          a byte of the first column, and with it the same byte of each column, which keeps the column's entry
+@ count         pairs of columns, at least 1
+@ shift         0: the entry goes into the low nibble of the byte, and the high one is cleared; 4: into the high nibble
+@ pairs         pairs of words, 1 to 9
 @
 @ Everything is secret but the numbers. Stack: 36 bytes.
-@ Cost for two columns: 11 instructions and 6 loads a pair of words, and 28 instructions and 4 loads.
+@ Cost for two columns: 11 instructions and 6 loads for each pair of words, and 28 instructions and 4 loads besides.
 
 columns  .req r0
 rows     .req r1
@@ -30,7 +31,7 @@ sum_b    .req r11
 enter    .req r12
 count    .req lr
 
-@ Adds what two columns have in a pair of words; `pair_bytes` bytes of code.
+@ Adds the masked words of a pair to the sums of two columns, in `pair_bytes` bytes of code.
 .macro add_pair number
     ldrd    low_row, high_row, [rows, #(8 * \number)]
     ldrd    low_a, high_a, [columns, #(8 * \number)]
@@ -46,7 +47,8 @@ count    .req lr
 .endm
 .equ pair_bytes, 44
 
-@ Keeps an entry, at `offset` bytes. low_row is the shift, high_row what the byte keeps.
+@ Keeps an entry `offset` bytes behind `kept`. low_row is the shift, high_row the mask of the bits
+@ that the byte keeps.
 .macro keep entry, offset
     ldrb    high_b, [kept, #\offset]
     and     high_b, high_b, high_row
@@ -60,11 +62,12 @@ kernel aioli_armv7em_pivot_row
     ldr     count, [sp, #36]
     ldr     r4, [sp, #40]
     ldr     r5, [sp, #44]
-    @ Nothing of the byte for a shift of 0, the low nibble for one of 4. It takes the place of the last argument.
+    @ The byte keeps nothing for a shift of 0 and its low nibble for one of 4; the mask replaces the
+    @ last argument.
     lsl     r6, r4, #2
     sub     r6, r6, r4, lsr #2
     str     r6, [sp, #44]
-    @ Where `pairs` pairs are left.
+    @ The entry into the code below: `pairs` times `pair_bytes` before its end.
     mov     r6, #pair_bytes
     mul     r5, r5, r6
     adr.w   enter, 1f
@@ -84,7 +87,8 @@ kernel aioli_armv7em_pivot_row
     add_pair 1
     add_pair 0
 1:
-    @ The sum of a word's nibbles is the entry: they fold onto the lowest of each half.
+    @ The entry is the sum of a word's nibbles, which are folded onto the lowest nibble of each
+    @ half.
     eor     sum_a, sum_a, sum_a, lsr #16
     eor     sum_b, sum_b, sum_b, lsr #16
     pkhbt   sum_a, sum_a, sum_b, lsl #16

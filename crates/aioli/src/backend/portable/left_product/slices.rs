@@ -1,40 +1,47 @@
-//! The left product by bit slices, for secret operands.
+//! The left product by bit slices, for a secret `right`.
 //!
-//! Four planes hold bits 0 to 3 of the elements of a tile. Products of polynomials of degree 3 over GF(2) take nine
-//! products of bits (Karatsuba, twice), of nine linear forms of the one factor and the same forms of the other. The
-//! forms of the operand are made once for all rows of X, and the nine products are summed apart until all rows of the
-//! operand are in: 18 operations multiply and add a slice, where [`gf16::mul_word`] takes 32.
+//! Four planes hold bits 0 to 3 of the elements of a tile. The product of two polynomials of degree
+//! 3 over GF(2) takes nine products of bits (Karatsuba, twice). They are nine linear forms of one
+//! factor times the same forms of the other. The forms of `right` are computed once for all rows of
+//! `left`. Each of the nine products has its own sum until all rows of `right` are added. So 18
+//! operations multiply and add a slice, where [`gf16::mul_word`] takes 32.
 //!
-//! Two rows of X and [`SHARED`] of the operand at a time, so that six loads and two stores come with sixteen operations.
+//! A step takes two rows of `left` and [`SHARED`] rows of `right`: six loads and two stores for
+//! sixteen operations.
 
 use crate::backend::contract::MAX_ROWS;
 use crate::ct;
 use crate::gf16;
-use crate::memory::Aligned;
-use crate::packed::{Coefficients, Operand};
+use crate::memory::{Aligned, wipe};
+use crate::packed::{self, Coefficients, Operand};
 
-/// `out += X R` by bit slices, with memory for `SUMS` sums.
+/// `out += left right` by bit slices, with memory for `SUMS` sums.
 #[inline(never)]
-pub(super) fn left_product<const SUMS: usize>(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
+pub(super) fn left_product<const SUMS: usize>(
+    left: Coefficients<'_>,
+    right: Operand<'_>,
+    out: &mut [u8],
+    stride: usize,
+) {
     let mut sums = [Forms::ZERO; SUMS];
     let mut forms = [[Forms::ZERO; SHARED]; TILES];
     let mut bytes = [0; TILE];
     let Aligned(masks) = &mut Aligned([[[0; PLANE]; 2 * SHARED]; 9]);
-    // The same number of tiles in each pass, but for the last one.
-    let tiles = rows.row_bytes().div_ceil(TILE).max(1);
-    let passes = tiles.div_ceil(TILES.min(SUMS / x.rows().next_multiple_of(2).max(2)));
+    // All passes have the same number of tiles, but for the last.
+    let tiles = right.row_bytes().div_ceil(TILE).max(1);
+    let passes = tiles.div_ceil(TILES.min(SUMS / left.rows().next_multiple_of(2).max(2)));
     let tiles = tiles.div_ceil(passes);
-    for column in (0..rows.row_bytes()).step_by(tiles * TILE) {
-        let end = rows.row_bytes().min(column + tiles * TILE);
+    for column in (0..right.row_bytes()).step_by(tiles * TILE) {
+        let end = right.row_bytes().min(column + tiles * TILE);
         let tiles = (end - column).div_ceil(TILE);
         if column > 0 {
-            sums[..x.rows().next_multiple_of(2) * tiles].fill(Forms::ZERO);
+            sums[..left.rows().next_multiple_of(2) * tiles].fill(Forms::ZERO);
         }
-        for first in (0..rows.count()).step_by(SHARED) {
+        for first in (0..right.count()).step_by(SHARED) {
             for g in 0..SHARED {
-                let row = if first + g < rows.count() { rows.row(first + g) } else { &[] };
-                let part = rows.part(row, column..end);
-                // Where it begins, and what of it is in the tile in which it begins.
+                let row = if first + g < right.count() { right.row(first + g) } else { &[] };
+                let part = right.part(row, column..end);
+                // The place where the row begins, and the part of it in the tile where it begins.
                 let begin = end - column - part.len();
                 let (cut, whole) = part.split_at(part.len().min(begin.next_multiple_of(TILE) - begin));
                 let (whole, rest) = whole.as_chunks();
@@ -49,7 +56,7 @@ pub(super) fn left_product<const SUMS: usize>(x: Coefficients<'_>, rows: Operand
                     bytes[begin + cut.len()..].fill(0);
                     forms.next().expect("a tile for what is cut").set(&bytes);
                 }
-                // The iterator that is looked at first ends first, lest the other loses one.
+                // `whole` comes first in the zip: it ends first, and so costs `forms` no tile.
                 for (bytes, forms) in whole.iter().zip(forms.by_ref()) {
                     forms.set(bytes);
                 }
@@ -60,31 +67,32 @@ pub(super) fn left_product<const SUMS: usize>(x: Coefficients<'_>, rows: Operand
                 }
             }
             let group: [_; SHARED] = core::array::from_fn(|g| match first + g {
-                i if i < rows.count() => x.of_row(i),
+                i if i < right.count() => left.of_row(i),
                 _ => &[],
             });
-            for (r, sums) in (0..x.rows()).step_by(2).zip(sums.chunks_exact_mut(2 * tiles)) {
-                let coefficient = |n: usize| group[n % SHARED].get(r + n / SHARED).copied().unwrap_or(0);
+            for (j, sums) in (0..left.rows()).step_by(2).zip(sums.chunks_exact_mut(2 * tiles)) {
+                let coefficient = |n: usize| group[n % SHARED].get(j + n / SHARED).copied().unwrap_or(0);
                 set_masks(masks, core::array::from_fn(coefficient));
                 add_products(sums, &forms[..tiles], ct::barrier(masks));
             }
         }
-        for (r, sums) in (0..x.rows()).zip(sums.chunks_exact(tiles)) {
-            let out = &mut out[r * stride + column..][..end - column];
+        for (j, sums) in (0..left.rows()).zip(sums.chunks_exact(tiles)) {
+            let out = &mut out[j * stride + column..][..end - column];
             for (out, sums) in out.chunks_mut(TILE).zip(sums) {
                 sums.product(&mut bytes);
-                crate::packed::add(out, &bytes[..out.len()]);
+                packed::add(out, &bytes[..out.len()]);
             }
         }
     }
-    let used = tiles * x.rows().next_multiple_of(2);
-    crate::memory::wipe(&mut sums[..used]);
-    crate::memory::wipe(forms[..tiles].as_flattened_mut());
-    crate::memory::wipe(&mut bytes);
-    crate::memory::wipe(masks.as_flattened_mut());
+    let used = tiles * left.rows().next_multiple_of(2);
+    wipe(&mut sums[..used]);
+    wipe(forms[..tiles].as_flattened_mut());
+    wipe(&mut bytes);
+    wipe(masks.as_flattened_mut());
 }
 
-/// The masks of coefficients: for each linear form of each, all ones or all zeros as wide as a plane.
+/// The masks of coefficients: for each linear form of each coefficient, all ones or all zeros, as
+/// wide as a plane.
 #[inline(never)]
 fn set_masks(masks: &mut [[[u64; PLANE]; 2 * SHARED]; 9], coefficients: [u8; 2 * SHARED]) {
     for (n, coefficient) in coefficients.into_iter().enumerate() {
@@ -94,8 +102,10 @@ fn set_masks(masks: &mut [[[u64; PLANE]; 2 * SHARED]; 9], coefficients: [u8; 2 *
     }
 }
 
-/// Adds to the products in `sums`, first those of one row of X and then those of the next, the ones of some rows of the
-/// operand with coefficients, whose forms the masks are.
+/// Adds to `sums`, first for one row of `left` and then for the next, the nine products of
+/// [`SHARED`] rows of `right` with their coefficients.
+///
+/// `forms` are those of the rows, and `masks` those of the coefficients.
 #[inline(never)]
 fn add_products(sums: &mut [Forms], forms: &[[Forms; SHARED]], masks: &[[[u64; PLANE]; 2 * SHARED]; 9]) {
     let (one, other) = sums.split_at_mut(forms.len());
@@ -113,7 +123,7 @@ fn add_products(sums: &mut [Forms], forms: &[[Forms; SHARED]], masks: &[[[u64; P
     }
 }
 
-/// Nine planes of a tile: linear forms of its elements, or sums of products of such.
+/// Nine planes of a tile: the linear forms of its elements, or sums of products of such forms.
 #[derive(Clone, Copy)]
 #[repr(align(16))]
 struct Forms([[u64; PLANE]; 9]);
@@ -127,7 +137,7 @@ impl Default for Forms {
 impl Forms {
     const ZERO: Self = Self([[0; PLANE]; 9]);
 
-    /// The forms of the elements packed in `bytes`.
+    /// Computes the forms of the elements packed in `bytes`.
     #[inline(never)]
     fn set(&mut self, bytes: &[u8; TILE]) {
         let (words, _) = bytes.as_chunks();
@@ -139,14 +149,16 @@ impl Forms {
         }
     }
 
-    /// The elements whose nine products these are, packed.
+    /// Computes the elements whose nine products these are, and packs them.
     #[inline(never)]
     fn product(&self, bytes: &mut [u8; TILE]) {
         let (words, _) = bytes.as_chunks_mut();
         for w in 0..PLANE {
             let [a, b, c, d, ab, cd, ac, bd, abcd] = self.0.map(|plane| plane[w]);
-            // The seven coefficients of the product of polynomials, those of x^4, x^5, x^6 folded onto the low ones.
-            let (e, f) = (a ^ b, ab ^ bd);
+            // The product of polynomials has seven coefficients; those of α^4, α^5, α^6 are folded
+            // onto the low ones.
+            let e = a ^ b;
+            let f = ab ^ bd;
             let g = e ^ cd ^ ac;
             for (q, word) in transpose_bits([e ^ c ^ d ^ bd, a ^ cd ^ f, g, abcd ^ f ^ g ^ c]).into_iter().enumerate() {
                 words[PLANE * q + w] = word.to_le_bytes();
@@ -177,14 +189,15 @@ fn transpose_bits(mut words: [u64; 4]) -> [u64; 4] {
     words
 }
 
-/// Words of a plane: a vector register that every machine with such has.
+/// Words of a plane: 16 bytes, the shortest vector register of any machine that has vectors.
 const PLANE: usize = 2;
-/// Bytes of a tile, as many as four planes have.
-pub(super) const TILE: usize = 4 * 8 * PLANE;
-/// The most tiles that are handled together, by the same masks.
+/// Bytes of a tile: four planes.
+const TILE: usize = 4 * 8 * PLANE;
+/// The most tiles of a pass, which share the masks.
 const TILES: usize = 14;
-/// Sums of the tiles handled together, for all rows of X, and for up to eight.
+/// Sums of a pass, for all rows of `left`.
 pub(super) const SUMS: usize = 7 * MAX_ROWS;
+/// Sums of a pass, for up to eight rows of `left`.
 pub(super) const FEW_SUMS: usize = 7 * 8;
-/// Rows of the operand that are added together.
+/// Rows of `right` that are added together.
 const SHARED: usize = 4;

@@ -1,71 +1,77 @@
-//! The left product by tables, for public operands: one look-up multiplies two elements, which stand in the same column
-//! of two rows, by the coefficients of all rows of X.
+//! The left product by tables, for a public `right`.
 //!
-//! The index is the byte of both elements; the entry has in nibble r the sum of their products with the two
-//! coefficients of row r of X. So a sum of entries is a column of the result, and columns become rows in the end. The
-//! address depends on the operand, which is public; what is secret is in the table. A byte of the operand costs one
-//! look-up, for up to 32 rows of X, and two rows of it one table for every `SPAN` bytes.
+//! One look-up multiplies two elements, of the same column in two rows, by the coefficients of all
+//! rows of `left`.
 //!
-//! A look-up takes 1.75 accesses to memory: the entry, half of a load that brings the indices of two columns, and an
-//! eighth of loading and of storing the sum, which stays in a register for [`GROUP`] tables. Indices are made with
-//! vector instructions, for so few columns that they are still in L1 when they are used.
+//! The index is a byte of both elements. Nibble j of the entry is the sum of their products with
+//! the two coefficients of row j of `left`. So a sum of entries is a column of the result, and
+//! columns become rows at the end. The address depends on `right`, which is public; the secret is
+//! in the table. A byte of `right` costs one look-up for up to 32 rows of `left`, and two rows of
+//! it one table for every `SPAN` bytes.
+//!
+//! A look-up takes 1.75 accesses to memory: the entry, half of a load for the indices of two
+//! columns, and an eighth of loading and of storing the sum. The sum stays in a register for
+//! [`GROUP`] tables. Vector instructions make the indices, for so few columns that these are still
+//! in L1 when they are used.
 
 use crate::ct;
 use crate::gf16;
-use crate::memory::Aligned;
-use crate::packed::{Coefficients, Operand};
+use crate::memory::{Aligned, wipe};
+use crate::packed::{self, Coefficients, Operand};
 use core::ops::Range;
 
-/// `out += X R` by tables.
+/// `out += left right` by tables.
 pub(super) fn left_product<E: Entry, const SPAN: usize>(
-    x: Coefficients<'_>,
-    rows: Operand<'_>,
+    left: Coefficients<'_>,
+    right: Operand<'_>,
     out: &mut [u8],
     stride: usize,
 ) {
-    columns_of_product::<E, SPAN>(x, rows, |sums, columns| {
-        add_columns::<_, SPAN, BLOCK>(sums, x.rows(), columns.len(), &mut out[columns.start..], stride);
+    columns_of_product::<E, SPAN>(left, right, |sums, columns| {
+        add_columns::<_, SPAN, BLOCK>(sums, left.rows(), columns.len(), &mut out[columns.start..], stride);
     });
 }
 
-/// X R by tables, in columns: hands those of low and those of high nibbles to `use_sums`, at most `SPAN` at a time, and
-/// says of which bytes they are.
+/// Computes `left right` by tables, in columns, and hands them to `use_sums`.
+///
+/// Each call gets the columns of low and those of high nibbles, at most `SPAN` of each, and the
+/// range of bytes to which they belong.
 #[inline(never)]
-pub(super) fn columns_of_product<E: Entry, const SPAN: usize>(
-    x: Coefficients<'_>,
-    rows: Operand<'_>,
+fn columns_of_product<E: Entry, const SPAN: usize>(
+    left: Coefficients<'_>,
+    right: Operand<'_>,
     mut use_sums: impl FnMut(&[[E; SPAN]; 2], Range<usize>),
 ) {
-    // For the columns of low and those of high nibbles.
+    // Sums and indices are for the columns of low nibbles and for those of high nibbles.
     let Aligned(sums) = &mut const { Aligned([[E::ZERO; SPAN]; 2]) };
     let Aligned(indices) = &mut const { Aligned([[[[0; RUN]; CHUNK / RUN]; GROUP]; 2]) };
     let Aligned(tables) = &mut const { Aligned([[E::ZERO; TABLE]; GROUP]) };
-    for span in (0..rows.row_bytes()).step_by(SPAN) {
-        let end = rows.row_bytes().min(span + SPAN);
+    for span in (0..right.row_bytes()).step_by(SPAN) {
+        let end = right.row_bytes().min(span + SPAN);
         if span > 0 {
             for sums in &mut *sums {
                 sums[..end - span].fill(E::ZERO);
             }
         }
-        let reaching = (0..rows.count()).take_while(|i| i * rows.step() < end).count();
+        let reaching = (0..right.count()).take_while(|i| i * right.step() < end).count();
         for first in (0..reaching).step_by(2 * GROUP) {
             let group: [_; 2 * GROUP] = core::array::from_fn(|g| match first + g {
-                i if i < reaching => rows.row(i),
+                i if i < reaching => right.row(i),
                 _ => &[],
             });
             for (i, table) in (first..reaching).step_by(2).zip(&mut *tables) {
-                fill_table(table, x.of_row(i), if i + 1 < reaching { x.of_row(i + 1) } else { &[] });
+                fill_table(table, left.of_row(i), if i + 1 < reaching { left.of_row(i + 1) } else { &[] });
             }
-            let begin = (first * rows.step()).saturating_sub(span);
+            let begin = (first * right.step()).saturating_sub(span);
             for begin in (span + begin / RUN * RUN..end).step_by(CHUNK) {
                 let end = end.min(begin + CHUNK);
                 let parts =
-                    group.as_chunks().0.iter().map(|rows_of_pair| rows_of_pair.map(|row| rows.part(row, begin..end)));
+                    group.as_chunks().0.iter().map(|rows_of_pair| rows_of_pair.map(|row| right.part(row, begin..end)));
                 let [low, high] = &mut *indices;
                 let mut begins = [0; GROUP];
                 for (((low, high), begins), [a, b]) in low.iter_mut().zip(high).zip(&mut begins).zip(parts) {
-                    let (low, high) = (&mut low.as_flattened_mut()[..end - begin], high.as_flattened_mut());
-                    *begins = pair_up(low, high, a, b) / RUN;
+                    let low = &mut low.as_flattened_mut()[..end - begin];
+                    *begins = pair_up(low, high.as_flattened_mut(), a, b) / RUN;
                 }
                 for (sums, indices) in sums.iter_mut().zip(&*indices) {
                     let sums = &mut sums[begin - span..].as_chunks_mut().0;
@@ -76,18 +82,22 @@ pub(super) fn columns_of_product<E: Entry, const SPAN: usize>(
         use_sums(sums, span..end);
     }
     for sums in sums {
-        crate::memory::wipe(&mut sums[..rows.row_bytes().next_multiple_of(RUN).min(SPAN)]);
+        wipe(&mut sums[..right.row_bytes().next_multiple_of(RUN).min(SPAN)]);
     }
-    crate::memory::wipe(tables.as_flattened_mut());
+    wipe(tables.as_flattened_mut());
 }
 
-/// The indices of the last columns, as many as `a` and, of these, `b` have, of low and of high nibbles; returns the
-/// first of these columns. If its number is odd, the column before has the index of a zero.
+/// Makes the indices of low and of high nibbles from the bytes of two rows, which end with the last
+/// column.
+///
+/// Where the shorter row `b` has no byte, its elements are zero. Returns the first column of `a`.
+/// If its number is odd, the column before gets the index of two zeros.
 fn pair_up(low: &mut [u8], high: &mut [u8], a: &[u8], b: &[u8]) -> usize {
     let begin = low.len() - a.len();
     let high = &mut high[..low.len()];
     for column in begin / RUN * RUN..begin {
-        (low[column], high[column]) = (0, 0);
+        low[column] = 0;
+        high[column] = 0;
     }
     let (alone, a) = a.split_at(a.len() - b.len());
     let both = begin + alone.len();
@@ -98,44 +108,46 @@ fn pair_up(low: &mut [u8], high: &mut [u8], a: &[u8], b: &[u8]) -> usize {
     begin
 }
 
-/// The indices of two rows' bytes in the same columns, all four of one length.
+/// Makes the indices of two rows' bytes in the same columns; all four slices have one length.
 ///
-/// In vectors that are written at multiples of 16 bytes, but for the first and the last ones; and two at a time, as a
-/// shorter loop takes 1.4 times as long where it lies badly among the lines of code. Apart from its callers, whose many
-/// variables would else take its registers.
+/// Vectors are written at multiples of 16 bytes, but for the first and the last ones. A step writes
+/// two: a shorter loop takes 1.4 times as long if it lies badly among the cache lines of code. The
+/// function is a call of its own, as the many variables of its callers would take its registers.
 #[inline(never)]
 fn pair(low: &mut [u8], high: &mut [u8], a: &[u8], b: &[u8]) {
-    const N: usize = 32;
-    let Some(last) = a.len().checked_sub(N) else { return pair_chunk(low, high, a, b) };
-    // `high` is aligned as `low` is: the same place in arrays that begin at multiples of 16. At most N, as
-    // `align_offset` may give up.
-    let aligned = low.as_ptr().align_offset(16).min(N);
-    // These overlap what is between them.
-    for (begin, needed) in [(0, aligned > 0), (last, !(a.len() - aligned).is_multiple_of(N))] {
+    const STEP: usize = 32;
+    let Some(last) = a.len().checked_sub(STEP) else { return pair_chunk(low, high, a, b) };
+    // `high` is aligned as `low` is: both are the same place in arrays that begin at multiples of
+    // 16. The minimum is for `align_offset`, which may give up.
+    let aligned = low.as_ptr().align_offset(16).min(STEP);
+    // The first and the last step, which overlap those between them.
+    for (begin, needed) in [(0, aligned > 0), (last, !(a.len() - aligned).is_multiple_of(STEP))] {
         if needed {
-            pair_chunk(&mut low[begin..][..N], &mut high[begin..][..N], &a[begin..][..N], &b[begin..][..N]);
+            pair_chunk(&mut low[begin..][..STEP], &mut high[begin..][..STEP], &a[begin..][..STEP], &b[begin..][..STEP]);
         }
     }
-    let [(low, _), (high, _)] = [low, high].map(|indices| indices[aligned..].as_chunks_mut::<N>());
-    let [(a, _), (b, _)] = [a, b].map(|row| row[aligned..].as_chunks::<N>());
+    let [(low, _), (high, _)] = [low, high].map(|indices| indices[aligned..].as_chunks_mut::<STEP>());
+    let [(a, _), (b, _)] = [a, b].map(|row| row[aligned..].as_chunks::<STEP>());
     for (((low, high), a), b) in low.iter_mut().zip(high).zip(a).zip(b) {
         pair_chunk(low, high, a, b);
     }
 }
 
-/// The same of a few columns, in the caller's loop.
+/// Does the same for a few columns, inlined into the caller's loop.
 #[inline(always)]
-pub(super) fn pair_chunk(low: &mut [u8], high: &mut [u8], a: &[u8], b: &[u8]) {
+fn pair_chunk(low: &mut [u8], high: &mut [u8], a: &[u8], b: &[u8]) {
     for (((low, high), a), b) in low.iter_mut().zip(high).zip(a).zip(b) {
-        // The high nibble of a for the low one of b.
+        // Exchanges the high nibble of a with the low one of b.
         let swap = (a >> 4 ^ b) & 15;
         *low = a ^ swap << 4;
         *high = b ^ swap;
     }
 }
 
-/// Adds to each sum what the tables have for its indices, from the run of columns on where those of a table begin;
-/// these are in ascending order, so the first tables serve the columns between two of them.
+/// Adds to each sum the entries of the tables at its indices.
+///
+/// Table n has entries for the runs of columns from `begins[n]` on. These numbers ascend, so the
+/// runs from one of them to the next use the tables up to it.
 fn add_looked_up<E: Entry>(
     sums: &mut [[E; RUN]],
     indices: &[[[u8; RUN]; CHUNK / RUN]],
@@ -161,35 +173,37 @@ fn add_looked_up<E: Entry>(
     }
 }
 
+/// Adds the entries of the first `TABLES` tables, from the run `begin` on.
 #[inline(never)]
-fn add_group<E: Entry, const N: usize>(
+fn add_group<E: Entry, const TABLES: usize>(
     sums: &mut [[E; RUN]],
     indices: &[[[u8; RUN]; CHUNK / RUN]],
     tables: &[[E; TABLE]],
     begin: usize,
 ) {
-    let (indices, tables) = (indices.first_chunk::<N>(), tables.first_chunk::<N>());
-    let (indices, tables) = indices.zip(tables).expect("no more tables than a group has");
+    let tables = tables.first_chunk::<TABLES>();
+    let (indices, tables) = indices.first_chunk::<TABLES>().zip(tables).expect("no more tables than a group has");
     for j in begin..sums.len().min(CHUNK / RUN) {
         let mut sum = [E::ZERO; RUN];
         for (n, (indices, table)) in indices.iter().zip(tables).enumerate() {
-            // All indices by one load.
+            // One load for all indices of the run.
             let index = usize::from(u16::from_le_bytes(indices[j]));
-            // x86-64 has no addressing mode that multiplies by 16: entries of so many bytes are looked up from one
-            // address, as those of all tables would take too many registers.
+            // x86-64 has no addressing mode that multiplies by 16. Entries of 16 bytes are looked
+            // up from one address for all tables, as an address for each would take too many
+            // registers.
             let entry = |i: usize| if size_of::<E>() > 8 { tables.as_flattened()[n * TABLE + i] } else { table[i] };
             sum = [sum[0] ^ entry(index & 0xff), sum[1] ^ entry(index >> 8)];
         }
-        // At last, so that the first entries are loaded and not added.
+        // The old sum is added last, so that the first entries are loaded and not added.
         sums[j] = [sums[j][0] ^ sum[0], sums[j][1] ^ sum[1]];
     }
 }
 
-/// `table[a | b << 4]` becomes a times each coefficient in `x_a` plus b times each in `x_b`.
+/// `table[a | b << 4]` becomes a times each coefficient in `left_a` plus b times each in `left_b`.
 #[inline(never)]
-fn fill_table<E: Entry>(table: &mut [E; TABLE], x_a: &[u8], x_b: &[u8]) {
+fn fill_table<E: Entry>(table: &mut [E; TABLE], left_a: &[u8], left_b: &[u8]) {
     let mut bits = [E::ZERO; 8];
-    for (bits, coefficients) in bits.as_chunks_mut::<4>().0.iter_mut().zip([x_a, x_b]) {
+    for (bits, coefficients) in bits.as_chunks_mut::<4>().0.iter_mut().zip([left_a, left_b]) {
         let mut words = [0; 2];
         for (word, coefficients) in words.iter_mut().zip(coefficients.chunks(16)) {
             *word = coefficients.iter().rfold(0, |word, &c| word << 4 | u64::from(c));
@@ -205,23 +219,24 @@ fn fill_table<E: Entry>(table: &mut [E; TABLE], x_a: &[u8], x_b: &[u8]) {
             }
         }
     }
-    // From memory, so into vector registers.
+    // The barrier puts the sums in memory, from where they are loaded into vector registers.
     let [a, b] = ct::barrier(&sums);
     for (table, &b) in table.as_chunks_mut::<16>().0.iter_mut().zip(b) {
         for (entry, &a) in table.iter_mut().zip(a) {
             *entry = a ^ b;
         }
     }
-    crate::memory::wipe(&mut bits);
-    crate::memory::wipe(sums.as_flattened_mut());
+    wipe(&mut bits);
+    wipe(sums.as_flattened_mut());
 }
 
 /// Adds to `rows` rows of `out` the columns of low and of high nibbles, `width` bytes a row.
 ///
-/// By `COLUMNS` columns and by eight rows: from the words of a column of low and of one of high nibbles come those of the
-/// bytes of rows of even and of odd number, and of these, halved twice, the rows.
+/// A step takes `COLUMNS` columns and eight rows. A word of low nibbles and one of high nibbles
+/// become a word of bytes for the even rows and one for the odd rows. Halving these twice gives the
+/// rows.
 #[inline(never)]
-pub(super) fn add_columns<E: Entry, const SPAN: usize, const COLUMNS: usize>(
+fn add_columns<E: Entry, const SPAN: usize, const COLUMNS: usize>(
     [low, high]: &[[E; SPAN]; 2],
     rows: usize,
     width: usize,
@@ -232,14 +247,17 @@ pub(super) fn add_columns<E: Entry, const SPAN: usize, const COLUMNS: usize>(
     let mut words = [[0; COLUMNS]; 2];
     let mut halves = [[0; COLUMNS]; 2];
     let mut bytes = [[0; COLUMNS]; 2];
-    let (low, high) = (low.as_chunks::<COLUMNS>().0, high.as_chunks::<COLUMNS>().0);
+    let low = low.as_chunks::<COLUMNS>().0;
+    let high = high.as_chunks::<COLUMNS>().0;
     for ((column, low), high) in (0..width).step_by(COLUMNS).zip(low).zip(high) {
         let width = COLUMNS.min(width - column);
         for first in (0..rows).step_by(8) {
             let [even, odd] = &mut words;
             for (((even, odd), low), high) in even.iter_mut().zip(odd).zip(low).zip(high) {
-                let (low, high) = (low.nibbles(first / 8), high.nibbles(first / 8));
-                // High nibbles of the low column for low nibbles of the high one.
+                let low = low.nibbles(first / 8);
+                let high = high.nibbles(first / 8);
+                // Exchanges the high nibbles of the low column with the low nibbles of the high
+                // one.
                 let swap = (low >> 4 ^ high) & 0x0f0f_0f0f;
                 *even = low ^ swap << 4;
                 *odd = high ^ swap;
@@ -249,21 +267,21 @@ pub(super) fn add_columns<E: Entry, const SPAN: usize, const COLUMNS: usize>(
                 for (half, halves) in halves.iter().enumerate() {
                     split(halves, &mut bytes, |half| [half as u8, (half >> 8) as u8]);
                     for (i, bytes) in bytes.iter().enumerate() {
-                        let r = first + 4 * half + 2 * i + parity;
-                        if r < rows {
-                            crate::packed::add(&mut out[r * stride + column..][..width], &bytes[..width]);
+                        let row = first + 4 * half + 2 * i + parity;
+                        if row < rows {
+                            packed::add(&mut out[row * stride + column..][..width], &bytes[..width]);
                         }
                     }
                 }
             }
         }
     }
-    crate::memory::wipe(words.as_flattened_mut());
-    crate::memory::wipe(halves.as_flattened_mut());
-    crate::memory::wipe(bytes.as_flattened_mut());
+    wipe(words.as_flattened_mut());
+    wipe(halves.as_flattened_mut());
+    wipe(bytes.as_flattened_mut());
 }
 
-/// Takes values apart: the first parts go to one array, the second ones to another.
+/// Splits values: the first parts go to one array, the second parts to another.
 #[inline(always)]
 fn split<T: Copy, U, const N: usize>(values: &[T; N], [first, second]: &mut [[U; N]; 2], parts: impl Fn(T) -> [U; 2]) {
     for ((first, second), &value) in first.iter_mut().zip(second).zip(values) {
@@ -271,12 +289,13 @@ fn split<T: Copy, U, const N: usize>(values: &[T; N], [first, second]: &mut [[U;
     }
 }
 
-/// An entry of a table: one nibble for each row of X.
+/// An entry of a table: one nibble for each row of `left`.
 pub(super) trait Entry: Copy + Default + core::ops::BitXor<Output = Self> {
-    /// For arrays that are constants: others are filled elsewhere and copied.
+    /// Zero, for arrays that are constants: other arrays are filled elsewhere and then copied.
     const ZERO: Self;
 
-    /// From the nibbles of rows 0 to 15 and 16 to 31; those that have no place are zero.
+    /// The entry with the nibbles of rows 0 to 15 and 16 to 31; nibbles that have no place in it
+    /// are zero.
     fn new(words: [u64; 2]) -> Self;
     /// The nibbles of rows `8 * index` to `8 * index + 7`.
     fn nibbles(self, index: usize) -> u32;
@@ -286,7 +305,7 @@ impl Entry for u32 {
     const ZERO: Self = 0;
 
     fn new([low, _]: [u64; 2]) -> Self {
-        low as u32
+        low as Self
     }
 
     #[inline(always)]
@@ -335,8 +354,8 @@ impl Entry for Pair {
     }
 }
 
-/// Columns whose sums are held at once, for up to eight rows of X: all of MAYO_1, and what is read behind the last vector
-/// where they stay columns.
+/// Columns whose sums are held at once, for up to eight rows of `left`: a row of MAYO_1's P1 has
+/// 3200.
 pub(super) const WIDE: usize = 3328;
 /// Entries of a table: one for each byte.
 pub(super) const TABLE: usize = 256;
@@ -344,8 +363,8 @@ pub(super) const TABLE: usize = 256;
 const GROUP: usize = 8;
 /// Columns whose sums are in registers together.
 const RUN: usize = 2;
-/// Columns whose indices are made together; no power of two, lest the indices of low and of high nibbles, which are
-/// written together, share the low bits of their addresses.
+/// Columns whose indices are made together. With a power of two, the indices of low and of high
+/// nibbles, which are written together, would share the low bits of their addresses.
 const CHUNK: usize = 608;
 /// Columns that become rows together.
 const BLOCK: usize = 128;

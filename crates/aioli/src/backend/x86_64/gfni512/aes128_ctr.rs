@@ -1,27 +1,29 @@
-//! AES-128 of counter blocks with VAES on 512-bit registers, two of the ten rounds taken from a table.
+//! AES-128 of counter blocks with VAES on 512-bit registers.
 //!
-//! Idea: over 256 aligned counters only byte 15 of the block changes. One round brings it into column 0, and the next one
-//! brings the bytes of that column into one column each; as `MixColumns` is linear, what two rounds give is a term by the
-//! low byte of the counter plus a term by the others. The first is a table of 256 blocks, made once a call; the
-//! second is the same for 256 blocks. Eight registers of four blocks in flight hide the latency of `vaesenc` (4 cycles;
-//! one or two start in each).
-//! Cost: eight `vaesenc`, an XOR with a load and a store for 64 bytes, and ten instructions for four entries of the table.
-//! The crate `aes` reads the counter blocks from memory and does ten rounds. A call for fewer than some ten KiB gains
-//! nothing by the table.
-//! The key is public, and so is everything else here.
+//! Eight registers of four blocks in flight hide the latency of `vaesenc`: 4 cycles, while one or
+//! two start in each.
+//!
+//! **Cost.** 64 bytes take eight `vaesenc`, an XOR with a load, and a store; four entries of the
+//! table take ten instructions. The crate `aes` does ten rounds and reads the counter blocks from
+//! memory. The table pays from about ten KiB of output on.
+//!
+//! The rest of this page is docs/aes-ctr.md.
+#![doc = ""]
+#![doc = include_str!("../../../../docs/aes-ctr.md")]
 
+use crate::backend::x86_64::vector::{load_16, load_64, store_64};
 use core::arch::x86_64::*;
 
 /// See [`Backend::aes128_ctr`](crate::backend::Backend::aes128_ctr).
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,aes,vaes")]
 pub(in crate::backend::x86_64) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
-    // Beyond, another byte would change in column 0 of the first round.
+    // Longer streams would change another byte in column 0 of the first round.
     assert!((out.len() as u64) < 1 << 40, "length of a key stream");
     let keys = expand_key(key).map(|key| _mm512_broadcast_i32x4(key));
-    let start = _mm512_xor_si512(keys[0], _mm512_broadcast_i32x4(from_bytes(iv)));
-    // Numbers of 128 bits from little-endian to big-endian.
+    let start = _mm512_xor_si512(keys[0], _mm512_broadcast_i32x4(load_16(iv)));
+    // Turns numbers of 128 bits from little-endian to big-endian.
     let reverse = _mm512_broadcast_i32x4(_mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
-    // What two rounds make of the four blocks from a counter on.
+    // Two rounds of the four blocks from a counter on.
     let two_rounds = |counter: u64| {
         let counters = _mm512_maskz_set1_epi64(0b0101_0101, counter as i64);
         let counters = _mm512_add_epi64(counters, _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0));
@@ -29,21 +31,21 @@ pub(in crate::backend::x86_64) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], firs
         _mm512_aesenc_epi128(_mm512_aesenc_epi128(blocks, keys[1]), keys[2])
     };
     let mut counter = u64::from(first);
-    let low_byte = |counter: u64| (counter & 255) as usize;
+    let last_byte = |counter: u64| (counter & 255) as usize;
 
-    // The entries that are needed, with the other bytes of the first counter.
+    // The entries that are needed, for the run of the first counter.
     let template = counter & !255;
     let mut table = Table([0; 16 * 256 + GROUP]);
-    for four in (low_byte(counter) / 4..).take((out.len().div_ceil(16) + 3).div_ceil(4).min(64)) {
+    for four in (last_byte(counter) / 4..).take((out.len().div_ceil(16) + 3).div_ceil(4).min(64)) {
         let four = four % 64;
-        store(&mut table.0.as_chunks_mut().0[four], two_rounds(template + 4 * four as u64));
+        store_64(&mut table.0.as_chunks_mut().0[four], two_rounds(template + 4 * four as u64));
     }
     let template = two_rounds(template);
 
     let mut rest = out;
     while !rest.is_empty() {
-        let states = &table.0[16 * low_byte(counter)..];
-        let (blocks, after) = rest.split_at_mut(rest.len().min(16 * (256 - low_byte(counter))));
+        let states = &table.0[16 * last_byte(counter)..];
+        let (blocks, after) = rest.split_at_mut(rest.len().min(16 * (256 - last_byte(counter))));
         rest = after;
         let others = _mm512_xor_si512(template, two_rounds(counter & !255));
         let (groups, tail) = blocks.as_chunks_mut();
@@ -61,13 +63,14 @@ pub(in crate::backend::x86_64) fn aes128_ctr(key: &[u8; 16], iv: &[u8; 16], firs
     }
 }
 
-/// Rounds 3 to 10 of a group of blocks, which two rounds have made the sums of `states` and `others`.
+/// Rounds 3 to 10 of a group of blocks, which are the sums of `states` and `others` after two
+/// rounds.
 #[inline]
 #[target_feature(enable = "avx512f,aes,vaes")]
 fn remaining_rounds(states: &[u8; GROUP], others: __m512i, keys: &[__m512i; 11], out: &mut [u8; GROUP]) {
     let mut blocks = [others; IN_FLIGHT];
     for (block, state) in blocks.iter_mut().zip(states.as_chunks().0) {
-        *block = _mm512_xor_si512(*block, load(state));
+        *block = _mm512_xor_si512(*block, load_64(state));
     }
     for key in &keys[3..10] {
         for block in &mut blocks {
@@ -75,7 +78,7 @@ fn remaining_rounds(states: &[u8; GROUP], others: __m512i, keys: &[__m512i; 11],
         }
     }
     for (block, out) in blocks.into_iter().zip(out.as_chunks_mut().0) {
-        store(out, _mm512_aesenclast_epi128(block, keys[10]));
+        store_64(out, _mm512_aesenclast_epi128(block, keys[10]));
     }
 }
 
@@ -90,7 +93,7 @@ fn expand_key(key: &[u8; 16]) -> [__m128i; 11] {
         let key = _mm_xor_si128(key, _mm_slli_si128::<8>(key));
         _mm_xor_si128(key, assist)
     }
-    let k0 = from_bytes(key);
+    let k0 = load_16(key);
     let k1 = next::<0x01>(k0);
     let k2 = next::<0x02>(k1);
     let k3 = next::<0x04>(k2);
@@ -103,29 +106,11 @@ fn expand_key(key: &[u8; 16]) -> [__m128i; 11] {
     [k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, next::<0x36>(k9)]
 }
 
-#[inline(always)]
-fn from_bytes(bytes: &[u8; 16]) -> __m128i {
-    // SAFETY: both types are sixteen bytes for which every value is valid.
-    unsafe { core::mem::transmute(*bytes) }
-}
-
-#[target_feature(enable = "avx512f")]
-fn load(bytes: &[u8; 64]) -> __m512i {
-    // SAFETY: `bytes` are 64, and the load asks for no alignment.
-    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
-}
-
-#[target_feature(enable = "avx512f")]
-fn store(out: &mut [u8; 64], blocks: __m512i) {
-    // SAFETY: `out` is 64 bytes, and the store asks for no alignment.
-    unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), blocks) }
-}
-
-/// A block for each low byte of a counter, and room for a group that begins with the last of them.
+/// A block for each last byte of a counter, and room for a group that begins with the last of them.
 #[repr(align(64))]
 struct Table([u8; 16 * 256 + GROUP]);
 
 /// Registers in flight.
 const IN_FLIGHT: usize = 8;
-/// Their bytes.
+/// Bytes of a group: those in flight.
 const GROUP: usize = 64 * IN_FLIGHT;

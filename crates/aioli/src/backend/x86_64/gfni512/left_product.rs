@@ -2,94 +2,117 @@
 #![allow(clippy::needless_range_loop, reason = "registers are named by their indices, and bounds are constants")]
 
 use crate::backend::x86_64::gfni::{self, CHUNK};
+use crate::backend::x86_64::masks::lowest_bits;
+use crate::memory::wipe;
 use crate::packed::{Coefficients, Operand, has_rows};
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
 /// The left product, see the [module](self).
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
-pub(in crate::backend::x86_64) fn left_product(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
-    gfni::in_chunks(x, rows, out, |x, rows, out| match x.rows().div_ceil(2) {
+pub(in crate::backend::x86_64) fn left_product(
+    left: Coefficients<'_>,
+    right: Operand<'_>,
+    out: &mut [u8],
+    stride: usize,
+) {
+    gfni::in_chunks(left, right, out, |left, right, out| match left.rows().div_ceil(2) {
         0 => {}
-        1 => product::<1, 2>(x, rows, out, stride),
-        2 => product::<2, 2>(x, rows, out, stride),
-        3 => product::<3, 2>(x, rows, out, stride),
-        4 => product::<4, 2>(x, rows, out, stride),
-        5 => product::<5, 2>(x, rows, out, stride),
-        6 => product::<6, 1>(x, rows, out, stride),
-        7 => product::<7, 1>(x, rows, out, stride),
-        8 => product::<8, 1>(x, rows, out, stride),
-        9 => product::<9, 1>(x, rows, out, stride),
-        10 => product::<10, 1>(x, rows, out, stride),
-        11 => product::<11, 1>(x, rows, out, stride),
-        _ => product::<12, 1>(x, rows, out, stride),
+        1 => product::<1, 2>(left, right, out, stride),
+        2 => product::<2, 2>(left, right, out, stride),
+        3 => product::<3, 2>(left, right, out, stride),
+        4 => product::<4, 2>(left, right, out, stride),
+        5 => product::<5, 2>(left, right, out, stride),
+        6 => product::<6, 1>(left, right, out, stride),
+        7 => product::<7, 1>(left, right, out, stride),
+        8 => product::<8, 1>(left, right, out, stride),
+        9 => product::<9, 1>(left, right, out, stride),
+        10 => product::<10, 1>(left, right, out, stride),
+        11 => product::<11, 1>(left, right, out, stride),
+        _ => product::<12, 1>(left, right, out, stride),
     });
 }
 
-/// The product for `PAIRS` pairs of rows of X: tiles of `W` registers, then of one, and a last one with masks.
+/// The product for `PAIRS` pairs of rows of `left`: tiles of `REGISTERS` registers, then at most
+/// one of a single register, then one with masks.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
-fn product<const PAIRS: usize, const W: usize>(x: Coefficients<'_>, rows: Operand<'_>, out: &mut [u8], stride: usize) {
-    assert!(has_rows(out, x.rows(), stride, rows.row_bytes()), "length of a left product");
+fn product<const PAIRS: usize, const REGISTERS: usize>(
+    left: Coefficients<'_>,
+    right: Operand<'_>,
+    out: &mut [u8],
+    stride: usize,
+) {
+    assert!(has_rows(out, left.rows(), stride, right.row_bytes()), "length of a left product");
     let mut matrices: Scratch<PAIRS> = [const { MaybeUninit::uninit() }; CHUNK / 2 + OVERHANG];
-    let matrices = build(x, &mut matrices);
-    let last = x.rows().is_multiple_of(2);
+    let matrices = build(left, &mut matrices);
+    let last_is_whole = left.rows().is_multiple_of(2);
     let mut column = 0;
-    // SAFETY: `column + 64 * W <= row_bytes` in the tiles without an edge, `edge` covers what is left of the row in
-    // the last one, and the last row of the product ends in `out` by the assertion above.
+    // SAFETY: `column + 64 * REGISTERS <= row_bytes` in the tiles without an edge, and in the last
+    // one `edge` has bits for the remaining bytes of the row. The last row of the product ends in
+    // `out` by the assertion above.
     unsafe {
-        while column + 64 * W <= rows.row_bytes() {
+        while column + 64 * REGISTERS <= right.row_bytes() {
             let out = out.as_mut_ptr().add(column);
-            tile::<PAIRS, W, false>(matrices, rows, column, u64::MAX, last, out, stride);
-            column += 64 * W;
+            tile::<PAIRS, REGISTERS, false>(matrices, right, column, u64::MAX, last_is_whole, out, stride);
+            column += 64 * REGISTERS;
         }
-        if W > 1 && column + 64 <= rows.row_bytes() {
+        if REGISTERS > 1 && column + 64 <= right.row_bytes() {
             let out = out.as_mut_ptr().add(column);
-            tile::<PAIRS, 1, false>(matrices, rows, column, u64::MAX, last, out, stride);
+            tile::<PAIRS, 1, false>(matrices, right, column, u64::MAX, last_is_whole, out, stride);
             column += 64;
         }
-        if column < rows.row_bytes() {
+        if column < right.row_bytes() {
             let out = out.as_mut_ptr().add(column);
-            tile::<PAIRS, 1, true>(matrices, rows, column, ones(rows.row_bytes() - column), last, out, stride);
+            let edge = lowest_bits(right.row_bytes() - column);
+            tile::<PAIRS, 1, true>(matrices, right, column, edge, last_is_whole, out, stride);
         }
     }
-    crate::memory::wipe(matrices.as_flattened_mut());
+    wipe(matrices.as_flattened_mut());
 }
 
-/// One tile of the product: `W` registers of columns from `column` on, or with `EDGE` the bytes of one register that
-/// `edge` has bits for.
+/// One tile of the product: `REGISTERS` registers of columns from `column` on, or with `EDGE` the
+/// bytes of one register for which `edge` has bits.
 ///
-/// Idea, bound and cost: see the [module](self). Wanted in the loop over the rows of R: for each pair of rows of X two
-/// `vpbroadcastq zmm, m64`, 4 `W` `vgf2p8affineqb zmm` and 2 `W` `vpternlogq zmm`, and no accumulator in memory: 2 `W`
-/// `PAIRS` accumulators and 4 operands in 32 registers. Loops over rows of X have constant bounds and no branch inside,
-/// or the compiler would not unroll them and keep the sums on the stack.
+/// The [module](self) has idea, bound and cost.
 ///
-/// The prefetch of the next tile gains about a tenth where R comes from L2.
+/// **Wanted.** For each pair of rows of `left`, the loop over the rows of `right` has two
+/// `vpbroadcastq zmm, m64`, 4 `REGISTERS` `vgf2p8affineqb zmm` and 2 `REGISTERS` `vpternlogq zmm`.
+/// No accumulator is in memory: there are 2 `REGISTERS` `PAIRS` of them and 4 operands in 32
+/// registers. Loops over rows of `left` have constant bounds and no branch inside; otherwise the
+/// compiler would not unroll them and would keep the sums on the stack.
+///
+/// The prefetch of the next tile gains about a tenth where `right` comes from L2.
 ///
 /// # Safety
 ///
-/// The tile lies within the `rows.row_bytes()` bytes of a row: `column + 64 * W` is no larger, or with `EDGE` `W` is 1 and
-/// `edge` covers what is left of them. `matrices` has those of all rows of R, rounded up to four. `out` points to
-/// `column` in the first row of the product, and 2 `PAIRS` rows `stride` bytes apart, one less unless `last`, are valid
-/// for reads and writes there.
+/// The tile lies within the `right.row_bytes()` bytes of a row. Without `EDGE`,
+/// `column + 64 * REGISTERS` is no larger; with `EDGE`, `REGISTERS` is 1 and `edge` has bits for no
+/// more than the remaining bytes of the row. `matrices` has those of all rows of `right`, rounded
+/// up to four. `out` points to `column` in the first row of the product. The tile is valid for
+/// reads and writes there and in all 2 `PAIRS` rows, one less unless `last_is_whole`, which are
+/// `stride` bytes apart.
+#[expect(clippy::too_many_lines, reason = "one loop and its prologue, which share all registers")]
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
-unsafe fn tile<const PAIRS: usize, const W: usize, const EDGE: bool>(
+unsafe fn tile<const PAIRS: usize, const REGISTERS: usize, const EDGE: bool>(
     matrices: &[[u64; PAIRS]],
-    rows: Operand<'_>,
+    right: Operand<'_>,
     column: usize,
     edge: u64,
-    last: bool,
+    last_is_whole: bool,
     mut out: *mut u8,
     stride: usize,
 ) {
     let low = _mm512_set1_epi8(0x0f);
-    let step = rows.step();
-    let begun = |column: usize| column.checked_div(step).map_or(rows.count(), |row| rows.count().min(row + 1));
-    let (whole, reached) = (begun(column), begun(column + 64 * W - 1));
-    let mut sums = [[[_mm512_setzero_si512(); 2]; W]; PAIRS];
-    let mut row = rows.bytes().as_ptr().wrapping_add(column);
-    let mut advance = rows.row_bytes();
+    let step = right.step();
+    let begun = |column: usize| column.checked_div(step).map_or(right.count(), |row| right.count().min(row + 1));
+    // Rows that begin at or left of the tile, and those that begin left of its end.
+    let whole = begun(column);
+    let reached = begun(column + 64 * REGISTERS - 1);
+    let mut sums = [[[_mm512_setzero_si512(); 2]; REGISTERS]; PAIRS];
+    let mut row = right.bytes().as_ptr().wrapping_add(column);
+    let mut advance = right.row_bytes();
     for (i, matrices) in matrices.as_chunks::<2>().0[..reached.div_ceil(4)].iter().enumerate() {
         let mut at = [row; 4];
         for at in &mut at {
@@ -97,59 +120,63 @@ unsafe fn tile<const PAIRS: usize, const W: usize, const EDGE: bool>(
             *at = row;
             row = row.wrapping_add(advance);
         }
-        let mut loaded = [[_mm512_setzero_si512(); W]; 4];
+        let mut loaded = [[_mm512_setzero_si512(); REGISTERS]; 4];
         if 4 * i + 4 <= whole {
-            for r in 0..4 {
-                for w in 0..W {
+            for n in 0..4 {
+                for w in 0..REGISTERS {
                     if !EDGE {
-                        _mm_prefetch::<_MM_HINT_T0>(at[r].wrapping_add(64 * (W + w) + 63).cast());
+                        _mm_prefetch::<_MM_HINT_T0>(at[n].wrapping_add(64 * (REGISTERS + w) + 63).cast());
                     }
                 }
-                for w in 0..W {
-                    // SAFETY: a whole row begins at or left of the tile, and its bytes reach to the end of the tile, or
-                    // of `edge`, by the contract of this function.
+                for w in 0..REGISTERS {
+                    // SAFETY: each of these rows begins at or left of the tile. It reaches to the
+                    // end of the tile, or of `edge`, by the contract of this function.
                     unsafe {
-                        let at = at[r].wrapping_add(64 * w);
-                        loaded[r][w] =
+                        let at = at[n].wrapping_add(64 * w);
+                        loaded[n][w] =
                             if EDGE { _mm512_maskz_loadu_epi8(edge, at.cast()) } else { _mm512_loadu_si512(at.cast()) };
                     }
                 }
             }
         } else {
-            for r in 0..4 {
-                let begin = if 4 * i + r < reached { ((4 * i + r) * step).saturating_sub(column) } else { 64 * W };
-                for w in 0..W {
-                    let mask = edge & !ones(begin.saturating_sub(64 * w));
-                    // SAFETY: the mask leaves out what lies left of the row, and everything where there is no row; the
-                    // row reaches to the end of the tile, or of `edge`.
-                    unsafe { loaded[r][w] = _mm512_maskz_loadu_epi8(mask, at[r].wrapping_add(64 * w).cast()) };
+            for n in 0..4 {
+                let begin =
+                    if 4 * i + n < reached { ((4 * i + n) * step).saturating_sub(column) } else { 64 * REGISTERS };
+                for w in 0..REGISTERS {
+                    let mask = edge & !lowest_bits(begin.saturating_sub(64 * w));
+                    // SAFETY: the mask leaves out the bytes left of the row, and all bytes if there
+                    // is no row. The row reaches to the end of the tile, or of `edge`.
+                    unsafe { loaded[n][w] = _mm512_maskz_loadu_epi8(mask, at[n].wrapping_add(64 * w).cast()) };
                 }
             }
         }
-        let mut operands = [[[_mm512_setzero_si512(); 2]; W]; 2];
-        for w in 0..W {
-            for p in 0..2 {
-                let (a, b) = (loaded[2 * p][w], loaded[2 * p + 1][w]);
-                operands[p][w] = [select(low, a, _mm512_slli_epi16::<4>(b)), select(low, _mm512_srli_epi16::<4>(a), b)];
+        let mut operands = [[[_mm512_setzero_si512(); 2]; REGISTERS]; 2];
+        for w in 0..REGISTERS {
+            for pair in 0..2 {
+                let a = loaded[2 * pair][w];
+                let b = loaded[2 * pair + 1][w];
+                operands[pair][w] =
+                    [select(low, a, _mm512_slli_epi16::<4>(b)), select(low, _mm512_srli_epi16::<4>(a), b)];
             }
         }
-        for j in 0..PAIRS {
-            let m = _mm512_set1_epi64(matrices[0][j] as i64);
-            let n = _mm512_set1_epi64(matrices[1][j] as i64);
-            for w in 0..W {
+        for p in 0..PAIRS {
+            let block01 = _mm512_set1_epi64(matrices[0][p] as i64);
+            let block23 = _mm512_set1_epi64(matrices[1][p] as i64);
+            for w in 0..REGISTERS {
                 for half in 0..2 {
                     let product = _mm512_xor_si512(
-                        _mm512_gf2p8affine_epi64_epi8::<0>(operands[0][w][half], m),
-                        _mm512_gf2p8affine_epi64_epi8::<0>(operands[1][w][half], n),
+                        _mm512_gf2p8affine_epi64_epi8::<0>(operands[0][w][half], block01),
+                        _mm512_gf2p8affine_epi64_epi8::<0>(operands[1][w][half], block23),
                     );
-                    sums[j][w][half] = _mm512_xor_si512(sums[j][w][half], product);
+                    sums[p][w][half] = _mm512_xor_si512(sums[p][w][half], product);
                 }
             }
         }
     }
-    let mut add = |sums: [__m512i; W]| {
-        for w in 0..W {
-            // SAFETY: by the contract of this function, these bytes, or those of `edge`, belong to row r of the product.
+    let mut add = |sums: [__m512i; REGISTERS]| {
+        for w in 0..REGISTERS {
+            // SAFETY: by the contract of this function, these bytes, or those of `edge`, belong to
+            // a row of the product.
             unsafe {
                 let at = out.add(64 * w);
                 if EDGE {
@@ -162,48 +189,47 @@ unsafe fn tile<const PAIRS: usize, const W: usize, const EDGE: bool>(
         }
         out = out.wrapping_add(stride);
     };
-    for j in 0..PAIRS {
-        add(sums[j].map(|[even, odd]| select(low, even, _mm512_slli_epi16::<4>(odd))));
-        if j + 1 < PAIRS || last {
-            add(sums[j].map(|[even, odd]| select(low, _mm512_srli_epi16::<4>(even), odd)));
+    for p in 0..PAIRS {
+        add(sums[p].map(|[even, odd]| select(low, even, _mm512_slli_epi16::<4>(odd))));
+        if p + 1 < PAIRS || last_is_whole {
+            add(sums[p].map(|[even, odd]| select(low, _mm512_srli_epi16::<4>(even), odd)));
         }
     }
 }
 
-/// The bits of `a` where `mask` is set and those of `b` elsewhere.
+/// The bits of `a` where `mask` is set, and those of `b` elsewhere.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn select(mask: __m512i, a: __m512i, b: __m512i) -> __m512i {
     _mm512_or_si512(_mm512_and_si512(mask, a), _mm512_andnot_si512(mask, b))
 }
 
-/// The `count` lowest bits, all of them from 64 on.
-#[inline(always)]
-fn ones(count: usize) -> u64 {
-    if count < 64 { (1 << count) - 1 } else { u64::MAX }
-}
-
-/// Writes the matrices of two rows of R at a time, all pairs of rows of X; returns those of `x.columns()` rows of R,
-/// rounded up to four rows with zero matrices.
+/// Writes and returns the matrices of `left.columns()` rows of `right`, rounded up to four rows
+/// with zero matrices.
 ///
-/// The bytes `X[r][i] | X[r][i + 1] << 4` of 16 rows of X stand four times in a register, and each copy goes through one
-/// of [`ROW_MAPS`](gfni::ROW_MAPS); a second permutation collects the eight bytes of each of eight matrices.
+/// An entry has the matrices of two rows of `right` for all pairs of rows of `left`. The bytes
+/// `left[j][i] | left[j][i + 1] << 4` of 16 rows of `left` are four times in a register. Each copy
+/// goes through one of the [`ROW_MAPS`](gfni::ROW_MAPS), and a second permutation collects the
+/// eight bytes of each of eight matrices.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
-fn build<'m, const PAIRS: usize>(x: Coefficients<'_>, matrices: &'m mut Scratch<PAIRS>) -> &'m mut [[u64; PAIRS]] {
+fn build<'m, const PAIRS: usize>(left: Coefficients<'_>, matrices: &'m mut Scratch<PAIRS>) -> &'m mut [[u64; PAIRS]] {
     // SAFETY: each constant has the 64 bytes that are read.
     let [maps, collect, low_rows, high_rows] = unsafe {
         [MAPS.as_ptr().cast(), COLLECT.as_ptr().cast(), SPREAD[0].as_ptr().cast(), SPREAD[1].as_ptr().cast()]
             .map(|constant| _mm512_loadu_si512(constant))
     };
     let spread = [low_rows, high_rows];
-    let (elements, columns, mask) = (x.elements().as_ptr(), x.columns(), ones(x.rows()));
-    let stride = x.elements().len() / columns.max(1);
+    let elements = left.elements().as_ptr();
+    let columns = left.columns();
+    let mask = lowest_bits(left.rows());
+    let stride = left.elements().len() / columns.max(1);
     let used = columns.next_multiple_of(4) / 2;
     assert!(used + OVERHANG <= matrices.len(), "rows of a chunk");
     let to = matrices.as_mut_ptr().cast::<u64>();
     for i in 0..used {
-        // SAFETY: the mask is set for the bytes of X that belong to columns 2i and 2i + 1, and only where these exist.
+        // SAFETY: the mask is set for the elements of columns 2 i and 2 i + 1 of `left`, and only
+        // if these exist.
         let [first, second] = unsafe {
             [2 * i, 2 * i + 1].map(|i| {
                 let mask = if i < columns { mask } else { 0 };
@@ -213,8 +239,9 @@ fn build<'m, const PAIRS: usize>(x: Coefficients<'_>, matrices: &'m mut Scratch<
         let both = _mm512_or_si512(first, _mm512_slli_epi16::<4>(second));
         for v in 0..PAIRS.div_ceil(8) {
             let mapped = _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_permutexvar_epi8(spread[v], both), maps);
-            // SAFETY: at most 8 words beyond those of row pair i, which the next ones overwrite; the last ones lie in
-            // the overhang, as one row pair has at least one word.
+            // SAFETY: this writes at most 8 words beyond those of row pair i, which the next row
+            // pairs overwrite. The last words lie in the overhang, as a row pair has at least one
+            // word.
             unsafe { _mm512_storeu_si512(to.add(i * PAIRS + 8 * v).cast(), _mm512_permutexvar_epi8(collect, mapped)) };
         }
     }
@@ -222,13 +249,14 @@ fn build<'m, const PAIRS: usize>(x: Coefficients<'_>, matrices: &'m mut Scratch<
     unsafe { core::slice::from_raw_parts_mut(to.cast(), used) }
 }
 
-/// Room for the matrices of [`CHUNK`] rows of R, and for what [`build`] writes beyond.
+/// Room for the matrices of [`CHUNK`] rows of `right`, and for the words that [`build`] writes
+/// beyond.
 type Scratch<const PAIRS: usize> = [MaybeUninit<[u64; PAIRS]>; CHUNK / 2 + OVERHANG];
 
-/// Eight words, whatever the number of pairs is.
+/// Entries beyond the matrices: at least eight words, whatever the number of pairs.
 const OVERHANG: usize = 8;
 
-/// `SPREAD[v]`: the bytes of rows 16 v to 16 v + 15 of X, four times.
+/// `SPREAD[v]` takes the bytes of rows 16 v to 16 v + 15 of `left` four times.
 const SPREAD: [[u8; 64]; 2] = {
     let mut index = [[0; 64]; 2];
     let mut at = 0;
@@ -239,19 +267,21 @@ const SPREAD: [[u8; 64]; 2] = {
     index
 };
 
-/// Byte 7 - j of matrix p, for output bit j: from row 2 p of X for the low nibble, else from row 2 p + 1; map j mod 4.
+/// Places of the matrices' bytes. Byte 7 - l of matrix p is for output bit l. It comes from map l
+/// mod 4, and from row 2 p of `left` for l < 4, else from row 2 p + 1.
 const COLLECT: [u8; 64] = {
     let mut index = [0; 64];
     let mut at = 0;
     while at < 64 {
-        let (pair, bit) = (at / 8, 7 - at % 8);
-        index[at] = (bit % 4 * 16 + 2 * pair + bit / 4) as u8;
+        let p = at / 8;
+        let l = 7 - at % 8;
+        index[at] = (l % 4 * 16 + 2 * p + l / 4) as u8;
         at += 1;
     }
     index
 };
 
-/// Each of the four maps for 16 bytes.
+/// Each of the four maps twice, for 16 bytes.
 const MAPS: [u64; 8] = {
     let mut maps = [0; 8];
     let mut lane = 0;

@@ -1,13 +1,16 @@
 //! SHAKE256 of up to four streams at once with AVX-512VL.
 //!
-//! **Idea.** A permutation of four states costs what one costs: word i of all four is one register of 32 bytes, all 25
-//! fit the 32 registers, and there are a rotation and every function of three operands in one instruction.
+//! **Idea.** Word i of all four states is one register of 32 bytes. All 25 fit the 32 registers. A
+//! rotation or any function of three operands is one instruction. So a permutation of four states
+//! costs as much as one of a single state.
 //!
-//! **Wanted.** A round in `vprolq` and `vpternlogq` alone, nothing in memory but the round constant. They are written as
-//! shifts, ANDs and XORs, which the compiler fuses; instrumented builds can then follow them.
+//! **Wanted.** A round consists of `vprolq` and `vpternlogq` alone, with nothing in memory but the
+//! round constant. The source has shifts, ANDs and XORs, which the compiler fuses; instrumented
+//! builds can then follow them.
 //!
-//! **Cost.** 29 rotations and about 65 other operations a round. One permutation takes a little less than the scalar
-//! code's of a single state, so what is won is the other three.
+//! **Cost.** A round takes 29 rotations and about 65 other operations. The permutation of four
+//! states takes a little less time than the scalar code's permutation of one, so the other three
+//! are free.
 
 use crate::memory::wipe;
 use core::arch::x86_64::*;
@@ -22,10 +25,11 @@ pub(in crate::backend::x86_64) fn shake256(inputs: &[&[&[u8]]], outputs: &mut [&
     }
 }
 
+/// Handles at most as many inputs as there are lanes.
 #[target_feature(enable = "avx512f,avx512vl")]
 fn few(inputs: &[&[&[u8]]], outputs: &mut [&mut [u8]]) {
     let mut state = [[0; LANES]; WORDS];
-    // The inputs, padded (FIPS 202, sections 5.1 and 6.2), and how many blocks they are.
+    // The padded inputs (FIPS 202, sections 5.1 and 6.2) and their numbers of blocks.
     let mut padded = [[0; MAX_INPUT]; LANES];
     let mut blocks = [0; LANES];
     for ((padded, blocks), parts) in padded.iter_mut().zip(&mut blocks).zip(inputs) {
@@ -65,21 +69,22 @@ fn few(inputs: &[&[&[u8]]], outputs: &mut [&mut [u8]]) {
     wipe(padded.as_flattened_mut());
 }
 
-/// All lanes rotated left.
+/// Rotates all lanes left.
 macro_rules! rol {
     ($lanes:expr, $count:literal) => {
         _mm256_or_si256(_mm256_slli_epi64::<$count>($lanes), _mm256_srli_epi64::<{ 64 - $count }>($lanes))
     };
 }
 
-/// By the word of the result: which word goes there, and rotated by how much.
+/// Each word of the result: the number of the word that moves there, and its rotation.
 macro_rules! rho_pi {
     ($a:ident; $([$($from:literal $count:literal),*])*) => { [$([$(rol!($a[$from / 5][$from % 5], $count)),*]),*] };
 }
 
 /// Keccak-f\[1600\] of four states (FIPS 202, section 3.2).
 ///
-/// Rows of five words, as longer loops would not be unrolled and the state would go through memory.
+/// The state is rows of five words: longer loops would not be unrolled, and the state would go
+/// through memory.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512vl")]
 fn permute(state: &mut [[u64; LANES]; WORDS]) {
@@ -124,17 +129,18 @@ const LANES: usize = 4;
 const WORDS: usize = 25;
 /// Bytes of a block.
 const RATE: usize = 136;
-/// Room for the longest input, padded: in MAYO_5 digest, salt, seed and counter are 145 bytes.
+/// Room for the longest padded input: in MAYO_5 digest, salt, seed and counter are 145 bytes.
 const MAX_INPUT: usize = 2 * RATE;
 
-/// Iota's constants: bit 2^j - 1 of the one for round i is output 7 i + j of a shift register (FIPS 202, section 3.2.5).
+/// Iota's constants (FIPS 202, section 3.2.5): bit 2^j - 1 of the constant of round i is output 7 i
+/// + j of a shift register.
 const ROUND_CONSTANTS: [u64; 24] = {
     let mut constants = [0; 24];
     let mut register: u16 = 1;
     let mut output = 0;
     while output < 7 * 24 {
         constants[output / 7] |= ((register & 1) as u64) << ((1 << (output % 7)) - 1);
-        // x^8 = x^6 + x^5 + x^4 + 1
+        // The register reduces by z^8 = z^6 + z^5 + z^4 + 1.
         register <<= 1;
         register ^= (register >> 8) * 0x171;
         output += 1;
@@ -154,7 +160,7 @@ mod tests {
         };
         let bytes: [u8; 271] = core::array::from_fn(|i| (i * i + i / 7) as u8);
         for length in 0..bytes.len() {
-            // Five streams, so that one is left for a second call of the kernel.
+            // Five streams: one is left for a second group of lanes.
             let lengths: [usize; 5] = core::array::from_fn(|lane| (length + 61 * lane) % bytes.len());
             let parts = lengths.map(|length| [&bytes[..length / 3], &bytes[length / 3..length]]);
             let wanted: Vec<Vec<u8>> = (0..5)

@@ -1,0 +1,38 @@
+//! Loads and stores of whole registers, from and to arrays of their size, at any alignment.
+
+use core::arch::x86_64::*;
+
+#[inline]
+#[target_feature(enable = "sse2")]
+pub(in crate::backend::x86_64) fn load_16(bytes: &[u8; 16]) -> __m128i {
+    // SAFETY: the reference is to as many bytes as are read.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(in crate::backend::x86_64) fn load_32(bytes: &[u8; 32]) -> __m256i {
+    // SAFETY: the reference is to as many bytes as are read.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(in crate::backend::x86_64) fn store_32(bytes: &mut [u8; 32], value: __m256i) {
+    // SAFETY: the reference is to as many bytes as are written.
+    unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), value) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(in crate::backend::x86_64) fn load_64(bytes: &[u8; 64]) -> __m512i {
+    // SAFETY: the reference is to as many bytes as are read.
+    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(in crate::backend::x86_64) fn store_64(bytes: &mut [u8; 64], value: __m512i) {
+    // SAFETY: the reference is to as many bytes as are written.
+    unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), value) }
+}
