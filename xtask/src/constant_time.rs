@@ -1,42 +1,49 @@
-//! The three checkers of constant time, and the test of the checkers. SOUNDNESS.md says what each of them proves.
+//! The three checkers of constant time, and the test of the checkers. SOUNDNESS.md says what each
+//! of them proves.
 
-use crate::steps::{self, Outcome};
+use crate::processor;
+use crate::steps::{self, Outcome, answers};
 use std::process::{Command, Stdio};
 
 /// How secrets are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Checker {
-    /// memcheck follows undefined memory through the machine code; valgrind knows neither GFNI nor AVX-512.
+    /// memcheck follows undefined memory through the machine code. valgrind knows neither GFNI nor
+    /// AVX-512.
     Valgrind,
-    /// MemorySanitizer follows uninitialized memory through the compiler's intermediate code, on any backend.
+    /// MemorySanitizer follows uninitialized memory through the compiler's intermediate code, on
+    /// any backend.
     Msan,
-    /// The machine code step by step, on any backend, for a few secrets.
+    /// The process single-steps its own machine code, on any backend, for a few secrets.
     Trace,
 }
 
-/// What is checked: MAYO_2 on all backends that the checker is made for, if nothing is said, and MAYO_1 on portable.
+/// The subject of a check. By default MAYO_2 on all backends that the checker is for, and MAYO_1 on
+/// portable.
 #[derive(clap::Args, Default)]
 pub(crate) struct Subject {
-    /// Only this backend.
+    /// Checks only this backend.
     #[arg(long)]
     backend: Option<String>,
-    /// This set (mayo1, mayo2-round2, ...).
+    /// Checks this set (mayo1, mayo2-round2, ...).
     #[arg(long)]
     set: Option<String>,
-    /// All sets.
+    /// Checks all sets.
     #[arg(long, conflicts_with = "set")]
     all: bool,
-    /// Instead of the scheme a planted leak (branch, index, solved) or the control (none).
+    /// Checks a planted leak (branch, index, solved) or the control (none) instead of the scheme.
     #[arg(long, conflicts_with_all = ["set", "all"])]
     planted: Option<String>,
 }
 
 impl Subject {
-    /// A share of each checker's work that fits a run of all checks: what only this checker can see.
-    pub(crate) fn in_short(checker: Checker) -> Self {
+    /// The share of a checker in a run of all checks. MemorySanitizer and the trace check one
+    /// backend in the short form: the one with the widest instructions, which valgrind does not
+    /// know.
+    pub(crate) fn of_ci(checker: Checker, full: bool) -> Self {
         let backend = match checker {
-            Checker::Valgrind => None,
-            Checker::Msan | Checker::Trace => checker.backends().last().map(|&backend| backend.to_owned()),
+            Checker::Msan | Checker::Trace if !full => checker.backends().last().map(|&backend| backend.to_owned()),
+            _ => None,
         };
         Self { backend, ..Self::default() }
     }
@@ -62,7 +69,7 @@ pub(crate) fn run(checker: Checker, subject: &Subject) -> Outcome {
     };
     let mut leaks = Vec::new();
     for backend in backends {
-        // Keys of MAYO_1 have kernels of their own there.
+        // The m-vectors of MAYO_1 have 40 bytes, not a whole register of 32 as those of MAYO_2.
         let more: &[_] = if short && subject.set.is_none() && backend == "portable" { &["mayo1"] } else { &[] };
         for subject in subjects.iter().chain(more) {
             match checker.verdict(&driver, backend, subject, false) {
@@ -75,10 +82,11 @@ pub(crate) fn run(checker: Checker, subject: &Subject) -> Outcome {
     if leaks.is_empty() { Outcome::Passed } else { Outcome::Failed(format!("leaks in {}", leaks.join(", "))) }
 }
 
-/// Every checker that this machine can run must catch every plant, and pass the control: on each of its backends, or
-/// on those of [`Subject::in_short`].
+/// Demands that every checker that this machine can run catches every plant and passes the control.
+/// The short form runs on the backends of [`Subject::of_ci`] alone.
 pub(crate) fn selftest(short: bool) -> Outcome {
-    let (mut wrong, mut missing) = (Vec::new(), Vec::new());
+    let mut wrong = Vec::new();
+    let mut missing = Vec::new();
     for checker in [Checker::Valgrind, Checker::Msan, Checker::Trace] {
         let driver = match checker.build(false) {
             Ok(driver) => driver,
@@ -88,7 +96,7 @@ pub(crate) fn selftest(short: bool) -> Outcome {
                 continue;
             }
         };
-        let backends = match Subject::in_short(checker).backend.filter(|_| short) {
+        let backends = match Subject::of_ci(checker, !short).backend {
             Some(backend) => vec![backend],
             None => checker.backends().into_iter().map(str::to_owned).collect(),
         };
@@ -110,7 +118,7 @@ pub(crate) fn selftest(short: bool) -> Outcome {
     }
 }
 
-/// What a run of the driver showed.
+/// The result of one run of the driver.
 #[derive(Debug)]
 enum Verdict {
     Clean,
@@ -121,29 +129,26 @@ enum Verdict {
 impl Checker {
     /// The backends that a checker is for, as far as this machine has them.
     fn backends(self) -> Vec<&'static str> {
-        let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-        let all =
-            [("portable", None), ("avx2", Some("avx2")), ("gfni256", Some("gfni")), ("gfni512", Some("avx512vbmi"))];
-        let wanted: &[_] = match self {
-            Self::Valgrind => &all[..2],
-            // It knows neither `vptest`, by which the other solvers find the rank, nor `vgf2p8affineinvqb`.
-            Self::Msan => &[all[0], all[3]],
-            Self::Trace => &all,
+        let wanted: &[&str] = match self {
+            Self::Valgrind => &["portable", "avx2"],
+            // It knows neither `vptest`, by which the other solvers find the rank, nor
+            // `vgf2p8affineinvqb`.
+            Self::Msan => &["portable", "gfni512"],
+            Self::Trace => &["portable", "avx2", "gfni256", "gfni512"],
         };
-        let (here, lacking): (Vec<&(&str, Option<&str>)>, Vec<_>) = wanted
-            .iter()
-            .partition(|(_, flag)| flag.is_none_or(|flag| cpu.split_whitespace().any(|word| word == flag)));
-        for (backend, flag) in lacking {
-            println!("{self:?} on {backend} NOT RUN: this processor lacks {}", flag.unwrap_or_default());
+        let (here, lacking): (Vec<&str>, Vec<&str>) =
+            wanted.iter().partition(|backend| processor::lacking_for(backend).is_empty());
+        for backend in lacking {
+            println!("{self:?} on {backend} NOT RUN: this processor lacks {}", processor::lacking_for(backend));
         }
-        here.into_iter().map(|&(backend, _)| backend).collect()
+        here
     }
 
     /// Builds the driver for this checker, in a directory of its own; returns its path.
     fn build(self, all_sets: bool) -> Result<String, Outcome> {
         let (directory, flags) = match self {
             Self::Valgrind => ("target/ct-valgrind", "--cfg aioli_ct --cfg aioli_ct=\"valgrind\""),
-            // Secrets may be passed to functions and returned: by default that alone is reported.
+            // Eager checks would report a secret that is merely passed to a function, or returned.
             Self::Msan => (
                 "target/ct-msan",
                 "--cfg aioli_ct --cfg aioli_ct=\"msan\" -Zsanitizer=memory -Cllvm-args=-msan-eager-checks=0",
@@ -156,7 +161,8 @@ impl Checker {
         cargo.env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN");
         if self == Self::Msan {
             cargo.args([&format!("+{NIGHTLY}"), "-Zbuild-std"]);
-            // Intermediate code is what it looks at; without this the build takes twice as long.
+            // It looks at intermediate code, which link-time optimization would make twice as slow
+            // to build.
             cargo.env("CARGO_PROFILE_RELEASE_LTO", "off").env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "4");
         }
         cargo.args(["build", "-q", "--release", "-p", "ct-driver", "--target-dir", directory]);
@@ -175,10 +181,6 @@ impl Checker {
 
     /// Whether this machine has what the checker needs.
     fn available(self) -> Result<(), Outcome> {
-        let answers = |program: &str, arguments: &[&str]| {
-            let output = Command::new(program).args(arguments).stderr(Stdio::null()).output();
-            output.is_ok_and(|output| output.status.success())
-        };
         let missing = if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
             Some("the checkers are for Linux on x86-64")
         } else if self == Self::Valgrind && !answers("valgrind", &["--version"]) {
@@ -221,11 +223,12 @@ fn nightly_has_sources() -> bool {
     output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).lines().any(|line| line == "rust-src"))
 }
 
-/// The toolchain of MemorySanitizer, which `.ci/run` installs: what it follows differs from one LLVM to the next.
+/// The toolchain of MemorySanitizer, which `.ci/run` installs. One LLVM follows other instructions
+/// than the next.
 const NIGHTLY: &str = "nightly-2026-05-20";
 /// The sets by name.
 const SETS: [&str; 8] =
     ["mayo1", "mayo2", "mayo3", "mayo5", "mayo1-round2", "mayo2-round2", "mayo3-round2", "mayo5-round2"];
 const TARGET: &str = "x86_64-unknown-linux-gnu";
-/// The exit status of every checker for "a secret shows".
+/// The exit status with which every checker reports that a secret shows.
 const LEAK: i32 = 86;

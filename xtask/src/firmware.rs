@@ -1,23 +1,24 @@
-//! MAYO on a Cortex-M4 under QEMU: builds `firmware/cortex-m4`, runs it, counts what it executes, prints the table.
+//! MAYO on a Cortex-M4 under QEMU: builds `firmware/cortex-m4`, runs it, counts its instructions,
+//! prints the table.
 
 mod counts;
 mod leaves;
 mod table;
 mod trace;
 
-use crate::steps::{self, Outcome};
+use crate::steps::{self, Outcome, answers};
 use counts::Counts;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use table::Operation;
 
-/// Which sets, and what to do with the figures.
+/// The sets to run, and the uses of the figures.
 #[derive(clap::Args, Default)]
 pub(crate) struct Options {
-    /// Only these parameter sets (`mayo1`, `mayo1-round2`, ...); by default all of them.
+    /// Runs only these parameter sets (`mayo1`, `mayo1-round2`, ...); by default all of them.
     #[arg(long, value_name = "SET", value_delimiter = ',')]
     set: Vec<String>,
-    /// Runs the portable backend in place of the one in assembly.
+    /// Runs the portable backend instead of the one in assembly.
     #[arg(long)]
     portable: bool,
     /// Counts the products with P1 by tables and by bit slices, and nothing else.
@@ -32,7 +33,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// What every change must pass: the level 1 sets.
+    /// The sets of level 1.
     pub(crate) fn in_short() -> Self {
         let set = ["mayo1", "mayo2", "mayo1-round2", "mayo2-round2"].map(String::from).into();
         Self { set, ..Self::default() }
@@ -52,7 +53,8 @@ pub(crate) fn run(options: &Options) -> Outcome {
     }
 }
 
-/// Prints and writes the figures; fails on a wrong answer, a missed target, or counters that disagree.
+/// Prints and writes the figures. Fails on a wrong answer, a missed target, or counters that
+/// disagree.
 fn judge(options: &Options, operations: &[Operation]) -> Outcome {
     table::print(operations);
     if options.functions {
@@ -71,14 +73,15 @@ fn judge(options: &Options, operations: &[Operation]) -> Outcome {
     if faults.is_empty() { Outcome::Passed } else { Outcome::Failed(format!("{} faults", faults.len())) }
 }
 
-/// Builds the firmware; returns where the image is.
+/// Builds the firmware and returns the path of its image.
 fn build() -> Result<String, Outcome> {
     available()?;
     passed(cargo(FIRMWARE, &["build", "--release", "--locked", "--features", "mps2-an386"]))?;
     Ok(format!("{FIRMWARE}/target/thumbv7em-none-eabihf/release/aioli-cortex-m4"))
 }
 
-/// Clippy, warnings denied, on what is compiled for no other target: the firmware for both boards, and the backend.
+/// Runs clippy, warnings denied, on the code for this target alone: the firmware for both boards,
+/// and the backend.
 fn clippy() -> Result<(), Outcome> {
     available()?;
     const DENY: [&str; 3] = ["--", "-D", "warnings"];
@@ -92,7 +95,8 @@ fn clippy() -> Result<(), Outcome> {
     Ok(())
 }
 
-/// Runs cargo in a directory, whose configuration it takes, and not with the flags meant for this machine.
+/// Runs cargo in a directory and with its configuration, without the flags that are meant for this
+/// machine.
 fn cargo(directory: &str, arguments: &[&str]) -> Outcome {
     let mut cargo = Command::new("cargo");
     cargo.args(arguments).current_dir(directory);
@@ -105,7 +109,8 @@ fn measure(options: &Options) -> Result<Vec<Operation>, Outcome> {
         |path: &Path| std::fs::read(path).map_err(|error| Outcome::Failed(format!("{}: {error}", path.display())));
     let built = Path::new("target/firmware");
     std::fs::create_dir_all(built).map_err(|error| Outcome::Failed(format!("{}: {error}", built.display())))?;
-    let (plugin, counted) = (built.join("counter.so"), built.join("counts.txt"));
+    let plugin = built.join("counter.so");
+    let counted = built.join("counts.txt");
     let mut compile = Command::new("cc");
     compile.args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-fvisibility=hidden", "-o"]);
     passed(steps::run(compile.arg(&plugin).arg(format!("{FIRMWARE}/counter/counter.c"))))?;
@@ -141,7 +146,7 @@ fn measure(options: &Options) -> Result<Vec<Operation>, Outcome> {
     table::join(&printed, counts).map_err(Outcome::Failed)
 }
 
-/// Runs the image with arguments, and with a plugin of QEMU.
+/// Runs the image with arguments, and with a plugin of QEMU if one is given.
 fn run_image(image: &str, arguments: &[&str], plugin: Option<&str>) -> Result<std::process::Output, Outcome> {
     let arguments: String = arguments.iter().map(|argument| format!(",arg={argument}")).collect();
     let mut qemu = Command::new("timeout");
@@ -154,18 +159,13 @@ fn run_image(image: &str, arguments: &[&str], plugin: Option<&str>) -> Result<st
     qemu.output().map_err(|error| Outcome::Impossible(format!("qemu-system-arm: {error}")))
 }
 
-/// Whether this machine has what it takes.
+/// An error that names a tool which this machine lacks.
 fn available() -> Result<(), Outcome> {
-    let answer = |program: &str, arguments: &[&str]| {
-        let output = Command::new(program).args(arguments).stderr(Stdio::null()).output().ok()?;
-        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
-    };
-    let targets = answer("rustup", &["target", "list", "--installed"]).unwrap_or_default();
-    let missing = if answer("qemu-system-arm", &["--version"]).is_none() {
+    let missing = if !answers("qemu-system-arm", &["--version"]) {
         "qemu-system-arm"
-    } else if answer("cc", &["--version"]).is_none() {
+    } else if !answers("cc", &["--version"]) {
         "cc"
-    } else if !targets.lines().any(|target| target == TARGET) {
+    } else if !steps::has_target(TARGET) {
         "rustup target add thumbv7em-none-eabihf"
     } else {
         return Ok(());
@@ -182,5 +182,5 @@ fn passed(outcome: Outcome) -> Result<(), Outcome> {
 
 const FIRMWARE: &str = "firmware/cortex-m4";
 const TARGET: &str = "thumbv7em-none-eabihf";
-/// Seconds; a run of all sets takes about fifteen.
+/// Seconds. A run of all sets takes about fifteen.
 const TIME_LIMIT: &str = "600";

@@ -1,132 +1,146 @@
-//! The kernels for GPUs, compiled by NVIDIA's compiler without a GPU; and their tests, which run them on the CPU.
+//! The kernels for GPUs, compiled by NVIDIA's compiler without a GPU; and their tests, which run
+//! them on the CPU.
 
 use crate::steps::{Outcome, run};
+use crate::tools::{install, succeeds};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 
-/// Compiles every kernel of every set for each architecture, holds registers and spills against their bounds, and runs
-/// the tests of the crate with NVIDIA's run-time compiler at hand.
-pub(crate) fn check() -> Outcome {
+/// The sets that are compiled and emulated.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Extent {
+    /// All of them.
+    Full,
+    /// The smallest and the largest of round 3, and emulated besides them MAYO_2 of round 2.
+    Short,
+}
+
+/// Compiles the kernels for each architecture, holds registers and spills against their bounds, and
+/// runs the tests of the crate with NVIDIA's run-time compiler at hand.
+pub(crate) fn check(extent: Extent) -> Outcome {
     let toolkit = match toolkit() {
         Ok(toolkit) => toolkit,
         Err(why) => {
             println!("NOT RUN: kernels for {ARCHITECTURES:?} compiled by nvcc and NVRTC ({why})");
-            return match tests(None) {
+            return match tests(extent, None) {
                 Outcome::Passed => Outcome::Impossible(format!("nvcc and NVRTC: {why}; tests of the kernels passed")),
                 other => other,
             };
         }
     };
-    let mut broken = 0;
-    for (architecture, shared) in ARCHITECTURES {
-        match compile(&toolkit, architecture, shared) {
-            Ok(found) => broken += found,
-            Err(why) => return Outcome::Failed(why),
-        }
-    }
-    match broken {
-        0 => tests(Some(&toolkit)),
-        count => Outcome::Failed(format!("{count} kernels beyond their bounds")),
+    match compile_all(&toolkit, extent) {
+        Ok(0) => tests(extent, Some(&toolkit)),
+        Ok(broken) => Outcome::Failed(format!("{broken} kernels beyond their bounds")),
+        Err(why) => Outcome::Failed(why),
     }
 }
 
-/// The tests of the crate; with NVRTC where there is a toolkit.
-fn tests(toolkit: Option<&Path>) -> Outcome {
+/// The tests of the crate. NVRTC is tested too if there is a toolkit.
+fn tests(extent: Extent, toolkit: Option<&Path>) -> Outcome {
     let mut command = Command::new("cargo");
-    command.args(["test", "--release", "-p", "aioli-gpu"]);
+    command.args(["test", "--release", "-p", "aioli-gpu", "--lib", "--tests"]);
     if let Some(toolkit) = toolkit {
         command.env("LD_LIBRARY_PATH", toolkit.join("lib"));
+    }
+    if extent == Extent::Short {
+        println!("left to the full form: the tests {}", EMULATED_IN_FULL.join(", "));
+        command.arg("--").args(EMULATED_IN_FULL.iter().flat_map(|name| ["--skip", name]));
     }
     run(&mut command)
 }
 
 /// NVIDIA's compilers from the Python package index, in a virtual environment under target/.
 fn toolkit() -> Result<PathBuf, String> {
-    let folder = Path::new("target/gpu-toolkit");
-    let wanted = PACKAGES.join(" ");
-    let stamp = folder.join("packages");
-    if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
-        return found(folder);
-    }
-    succeeds(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
-    succeeds(
-        Command::new(folder.join("bin/pip")).args(["install", "-q", "--disable-pip-version-check"]).args(PACKAGES),
-    )?;
-    let toolkit = found(folder)?;
-    std::fs::write(stamp, wanted).map_err(|error| error.to_string())?;
-    Ok(toolkit)
-}
-
-/// Where the packages put their programs.
-fn found(folder: &Path) -> Result<PathBuf, String> {
-    let missing = || format!("no nvcc under {}", folder.display());
+    let folder = install("target/gpu-toolkit", &PACKAGES)?;
     let versions = std::fs::read_dir(folder.join("lib")).map_err(|error| error.to_string())?;
     let toolkits = versions.flatten().map(|version| version.path().join("site-packages/nvidia/cu13"));
-    let toolkit = toolkits.into_iter().find(|toolkit| toolkit.join("bin/nvcc").exists()).ok_or_else(missing)?;
-    toolkit.canonicalize().map_err(|error| error.to_string())
+    let toolkit = toolkits.into_iter().find(|toolkit| toolkit.join("bin/nvcc").exists());
+    toolkit.ok_or_else(|| format!("no nvcc under {}", folder.display()))
 }
 
-/// Compiles all sets; prints what each kernel takes and returns how many take too much.
-fn compile(toolkit: &Path, architecture: &str, shared: &str) -> Result<usize, String> {
-    let sources = &Path::new("target/gpu-kernels").join(architecture);
-    let mut write = Command::new("cargo");
-    succeeds(write.args(["run", "-q", "-p", "aioli-gpu", "--example", "sources", "--"]).arg(sources).arg(shared))?;
-    let mut files: Vec<PathBuf> = std::fs::read_dir(sources)
-        .map_err(|error| error.to_string())?
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "cu"))
-        .collect();
+/// Compiles the sets for all architectures, two at a time. Prints the registers and spills of each
+/// kernel, and returns how many are beyond their bounds.
+fn compile_all(toolkit: &Path, extent: Extent) -> Result<usize, String> {
+    let mut files = Vec::new();
+    for (architecture, shared) in ARCHITECTURES {
+        let sources = &Path::new("target/gpu-kernels").join(architecture);
+        let mut write = Command::new("cargo");
+        write.args(["run", "-q", "--release", "-p", "aioli-gpu", "--example", "sources", "--"]);
+        succeeds(write.arg(sources).arg(shared))?;
+        let entries = std::fs::read_dir(sources).map_err(|error| error.to_string())?.flatten();
+        let names =
+            entries.filter_map(|entry| Some(entry.path().file_name()?.to_str()?.strip_suffix(".cu")?.to_owned()));
+        let wanted = |set: &String| extent == Extent::Full || COMPILED_IN_SHORT.contains(&&**set);
+        files.extend(names.filter(wanted).map(|set| (architecture, sources.join(format!("{set}.cu")), set)));
+    }
+    if files.len() < ARCHITECTURES.len() * COMPILED_IN_SHORT.len() {
+        return Err(format!("{} sources for {COMPILED_IN_SHORT:?}", files.len()));
+    }
     files.sort();
+    let left = Mutex::new(files.into_iter());
+    let work = || {
+        let mut broken = 0;
+        // The lock is held only while the next file is taken.
+        while let Some((architecture, file, set)) = { left.lock().expect("the files left").next() } {
+            broken += compile(toolkit, architecture, &file, &set)?;
+        }
+        Ok(broken)
+    };
+    std::thread::scope(|scope| {
+        let workers = [(); 2].map(|()| scope.spawn(work));
+        workers.into_iter().map(|worker| worker.join().expect("a thread that compiles")).sum()
+    })
+}
+
+/// Compiles a set for an architecture. Returns how many of its kernels are beyond their bounds.
+fn compile(toolkit: &Path, architecture: &str, file: &Path, set: &str) -> Result<usize, String> {
+    let mut path = toolkit.join("bin").into_os_string();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap_or_default());
+    let output = Command::new(toolkit.join("bin/nvcc"))
+        .args(["-O3", "-std=c++17", "-cubin", "-Xptxas", "-v", "-Werror", "all-warnings"])
+        .args([&format!("-arch={architecture}"), "-o"])
+        .arg(file.with_extension("cubin"))
+        .arg(file)
+        .env("PATH", path)
+        .output()
+        .map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    if !output.status.success() {
+        return Err(format!("{set} for {architecture}: {text}"));
+    }
+    let kernels = kernels(&text);
+    if kernels.len() != KERNELS {
+        return Err(format!("{set} for {architecture}: {} kernels reported, not {KERNELS}", kernels.len()));
+    }
     let mut broken = 0;
-    for file in files {
-        let set = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let mut path = toolkit.join("bin").into_os_string();
-        path.push(":");
-        path.push(std::env::var_os("PATH").unwrap_or_default());
-        let output = Command::new(toolkit.join("bin/nvcc"))
-            .args(["-O3", "-std=c++17", "-cubin", "-Xptxas", "-v", "-Werror", "all-warnings"])
-            .args([&format!("-arch={architecture}"), "-o"])
-            .arg(file.with_extension("cubin"))
-            .arg(&file)
-            .env("PATH", path)
-            .output()
-            .map_err(|error| error.to_string())?;
-        let text = String::from_utf8_lossy(&output.stderr).into_owned();
-        if !output.status.success() {
-            return Err(format!("{set} for {architecture}: {text}"));
-        }
-        let kernels = kernels(&text);
-        if kernels.len() != KERNELS {
-            return Err(format!("{set} for {architecture}: {} kernels reported, not {KERNELS}", kernels.len()));
-        }
-        for kernel in kernels {
-            let within = kernel.registers <= MAX_REGISTERS && kernel.spilled <= MAX_SPILLED;
-            broken += usize::from(!within);
-            let Kernel { name, registers, spilled } = kernel;
-            let verdict = if within { "" } else { "  BEYOND ITS BOUND" };
-            println!("{architecture} {set:13} {name:20} {registers:4} registers {spilled:4} bytes spilled{verdict}");
-        }
+    for Kernel { name, registers, spilled } in kernels {
+        let within = registers <= MAX_REGISTERS && spilled <= MAX_SPILLED;
+        broken += usize::from(!within);
+        let verdict = if within { "" } else { "  BEYOND ITS BOUND" };
+        println!("{architecture} {set:13} {name:20} {registers:4} registers {spilled:4} bytes spilled{verdict}");
     }
     Ok(broken)
 }
 
-/// What a kernel takes.
+/// The resources of a kernel.
 #[derive(Debug, PartialEq)]
 struct Kernel {
     name: String,
     registers: u32,
-    /// Bytes of spilled registers that are stored and loaded, together.
+    /// Bytes of spilled registers, stored and loaded together.
     spilled: u32,
 }
 
-/// What `ptxas -v` says.
+/// Reads the report of `ptxas -v`.
 fn kernels(text: &str) -> Vec<Kernel> {
     let number = |line: &str, after: &str| {
         let before = line.split(after).next()?;
         before.rsplit(' ').find(|word| !word.is_empty())?.parse::<u32>().ok()
     };
-    let (mut kernels, mut spilled) = (Vec::new(), 0);
+    let mut kernels = Vec::new();
+    let mut spilled = 0;
     let mut name = String::new();
     for line in text.lines() {
         if let Some((_, rest)) = line.split_once("Compiling entry function '") {
@@ -141,14 +155,7 @@ fn kernels(text: &str) -> Vec<Kernel> {
     kernels
 }
 
-fn succeeds(command: &mut Command) -> Result<(), String> {
-    match run(command) {
-        Outcome::Passed => Ok(()),
-        Outcome::Failed(why) | Outcome::Impossible(why) => Err(why),
-    }
-}
-
-/// Pinned to 13.0: a driver of that version refuses what later compilers make.
+/// Pinned to 13.0, since a driver of that version refuses the output of later compilers.
 const PACKAGES: [&str; 5] = [
     "nvidia-cuda-nvcc==13.0.88",
     "nvidia-cuda-nvrtc==13.0.88",
@@ -156,14 +163,19 @@ const PACKAGES: [&str; 5] = [
     "nvidia-cuda-runtime==13.0.96",
     "nvidia-nvvm==13.0.88",
 ];
-/// A100 and H100, with the bytes of shared memory that a block may have there.
+/// The A100 and the H100, with the bytes of shared memory that a block may have there.
 const ARCHITECTURES: [(&str, &str); 2] = [("sm_80", "166912"), ("sm_90", "232448")];
-/// Kernels of a set.
+/// The sets that the short form compiles: the fewest and the most registers for a row.
+const COMPILED_IN_SHORT: [&str; 2] = ["mayo1", "mayo5"];
+/// The tests that the short form leaves out. Those with planted faults run MAYO_2 of round 2.
+const EMULATED_IN_FULL: [&str; 6] =
+    ["round3_mayo2", "round3_mayo3", "round2_mayo1", "round2_mayo2", "round2_mayo3", "round2_mayo5"];
+/// The number of kernels of a set.
 const KERNELS: usize = 9;
-/// With blocks of 512 threads, what a multiprocessor has for each thread.
+/// The registers that a multiprocessor has for each thread, with blocks of 512 threads.
 const MAX_REGISTERS: u32 = 128;
-/// Bytes stored and loaded, by instructions: a few addresses set aside at the beginning of a kernel for its end. Sums that
-/// do not fit into registers go beyond it at once.
+/// Bytes stored and loaded, by instructions: a few addresses set aside at the beginning of a kernel
+/// for its end. Sums that do not fit into registers exceed it at once.
 const MAX_SPILLED: u32 = 64;
 
 #[cfg(test)]

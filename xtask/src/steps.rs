@@ -1,13 +1,13 @@
-//! What a check comes out as, and the checks that are one or two runs of cargo.
+//! The outcome of a check, and the checks that are one or two runs of cargo.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// How a check ended.
 pub(crate) enum Outcome {
     Passed,
-    /// What was wrong.
+    /// What is wrong.
     Failed(String),
-    /// What is missing on this machine: nothing was checked.
+    /// What this machine lacks. Nothing was checked.
     Impossible(String),
 }
 
@@ -22,7 +22,7 @@ impl std::fmt::Display for Outcome {
 }
 
 impl Outcome {
-    /// This outcome, unless it passed; then that of the next step.
+    /// Runs the next step if this one has passed.
     pub(crate) fn and(self, next: impl FnOnce() -> Self) -> Self {
         if let Self::Passed = self { next() } else { self }
     }
@@ -33,10 +33,10 @@ pub(crate) fn fmt() -> Outcome {
         .and(|| cargo(&["fmt", "--manifest-path", "firmware/cortex-m4/Cargo.toml", "--check"]))
 }
 
+/// The whole workspace at once, where the library has all of its features. `cargo xtask features`
+/// checks the other sets.
 pub(crate) fn clippy() -> Outcome {
     cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
-        .and(|| cargo(&["clippy", "-p", "aioli", "--all-targets", "--all-features", "--", "-D", "warnings"]))
-        .and(|| cargo(&["clippy", "-p", "aioli", "--no-default-features", "--", "-D", "warnings"]))
 }
 
 pub(crate) fn docs() -> Outcome {
@@ -45,25 +45,45 @@ pub(crate) fn docs() -> Outcome {
     run(&mut command)
 }
 
+/// The README's command. The command `aioli` needs pkcs8 and rayon, so the library is tested with
+/// all of its features.
 pub(crate) fn test() -> Outcome {
-    cargo(&["test", "--release"]).and(|| cargo(&["test", "--release", "-p", "aioli", "--all-features"]))
+    let backends = crate::processor::backends().join(",");
+    println!("backends that must run here: {backends}");
+    run(Command::new("cargo").args(["test", "--release"]).env("AIOLI_REQUIRE_BACKENDS", backends))
 }
 
-/// The tests of the laboratory and of these checks: unoptimized, which saves more in building than it costs in running.
+/// The known answers of all sets by the command. Building the tests again has built it with the
+/// same libraries, where `cargo run` would build them for other features.
+pub(crate) fn kat() -> Outcome {
+    cargo(&["test", "--release", "--no-run", "-q"]).and(|| run(Command::new("target/release/aioli").arg("kat")))
+}
+
+/// The tests of the laboratory and of these checks, unoptimized: that saves more in building than
+/// it costs in running.
 pub(crate) fn lab() -> Outcome {
-    cargo(&["test", "-p", "aioli-lab", "-p", "xtask"])
+    cargo(&["test", "-p", "xtask"]).and(|| cargo(&["test", "-p", "aioli-lab"]))
 }
 
 /// The page of a report as readers get it, and whether the libraries in it are those of npm.
 pub(crate) fn page() -> Outcome {
     const WEB: &str = "crates/aioli-lab/web";
-    const RECORD: &str = "records/amd-zen5-2core/2026-11-21-7beacd1-all/record.json";
     const OUT: &str = "target/report";
+    let Some(record) = latest_report() else { return Outcome::Failed("no record.json under records/".into()) };
     let npm = |arguments: &[&str]| run(Command::new("npm").args(arguments).current_dir(WEB));
     npm(&["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
         .and(|| npm(&["run", "vendor", "--", "--check"]))
-        .and(|| cargo(&["run", "-p", "aioli-lab", "--", "report", "--from", RECORD, "--out", OUT]))
+        // As in `kat`: the program that the tests of the laboratory run.
+        .and(|| cargo(&["test", "-p", "aioli-lab", "--no-run", "-q"]))
+        .and(|| run(Command::new("target/debug/aioli-lab").args(["report", "--from", &record, "--out", OUT])))
         .and(|| npm(&["test", "--", &format!("../../../{OUT}/report.html")]))
+}
+
+/// The record of a whole report that has the last date. Folders are named after date and commit.
+fn latest_report() -> Option<String> {
+    let files = files()?;
+    let records = files.into_iter().filter(|file| file.starts_with("records/") && file.ends_with("/record.json"));
+    records.max_by_key(|file| file.split('/').nth(2).map(String::from))
 }
 
 pub(crate) fn cross() -> Outcome {
@@ -81,10 +101,29 @@ pub(crate) fn cross() -> Outcome {
     })
 }
 
+/// The files of the repository, but for those that git ignores. `None` without git.
+pub(crate) fn files() -> Option<Vec<String>> {
+    let output = Command::new("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]).output().ok()?;
+    let names = || String::from_utf8_lossy(&output.stdout).lines().map(String::from).collect();
+    output.status.success().then(names)
+}
+
+/// Prints breaches, a line each. Passes if there are none.
+pub(crate) fn report(breaches: &[String]) -> Outcome {
+    breaches.iter().for_each(|breach| println!("{breach}"));
+    if breaches.is_empty() { Outcome::Passed } else { Outcome::Failed(format!("{} breaches", breaches.len())) }
+}
+
 /// Whether the standard library of a target is installed.
 pub(crate) fn has_target(target: &str) -> bool {
     let installed = Command::new("rustup").args(["target", "list", "--installed"]).output();
     installed.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).lines().any(|line| line == target))
+}
+
+/// Whether a program can be run with these arguments and succeeds.
+pub(crate) fn answers(program: &str, arguments: &[&str]) -> bool {
+    let status = Command::new(program).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
 }
 
 fn cargo(arguments: &[&str]) -> Outcome {

@@ -1,10 +1,12 @@
-//! Runs each operation once between calls of [`begin`] and [`end`], which a log of what was executed shows.
+//! Runs each operation once between calls of [`begin`] and [`end`], which appear in QEMU's log of
+//! executed blocks.
 //!
-//! `count-driver SET` prints the numbers of two keys for which the first vinegar sample serves, and
-//! `count-driver BACKEND SET NUMBER` takes one of them and prints the names of the operations in the order of the marks.
-//! Each operation has run before, so that neither the memory that stays with the thread nor the detection of instructions
-//! is counted. The message is hashed outside of the marks. The last operation is no operation but a planted leak: what it
-//! executes depends on the key.
+//! `count-driver SET` prints the numbers of two keys for which the first vinegar sample succeeds,
+//! and `count-driver BACKEND SET NUMBER` takes one of them and prints the names of the operations
+//! in the order of the marks. Each operation has run before, so that neither the allocation of the
+//! memory that stays with the thread nor the detection of instructions is counted. The message is
+//! hashed outside of the marks. The last operation is a planted leak: its instructions depend on
+//! the key.
 
 use aioli::backend::{BackendKind, DetectedBackend};
 use aioli::params::ByteArray;
@@ -26,7 +28,7 @@ fn main() {
     }
 }
 
-/// Prints the numbers of two keys for which the first vinegar sample serves.
+/// Prints the numbers of two keys for which the first vinegar sample succeeds.
 fn print_keys<P: ParameterSet>() {
     let (digest, randomizer) = message::<P>();
     let one_sample = |&number: &u8| {
@@ -56,12 +58,12 @@ fn run<P: ParameterSet>(backend: DetectedBackend, number: u8) {
     count("planted leak", || key.as_ref().iter().filter(|&&byte| black_box(byte) & 1 == 1).for_each(leak));
 }
 
-/// What is signed, and zeros, of which the randomizer takes the first.
+/// The digest to sign, and zeros, the first of which are the randomizer.
 fn message<P: ParameterSet>() -> (MessageDigest<P>, P::DigestBytes) {
     (MessageDigest::of(b"the same message for all backends"), P::DigestBytes::ZERO)
 }
 
-/// Called or not.
+/// A function that is called or not, by a bit of the key.
 #[inline(never)]
 fn leak(byte: &u8) {
     black_box(byte);
@@ -77,13 +79,13 @@ fn count<T>(operation: &str, mut run: impl FnMut() -> T) {
     drop(result);
 }
 
-/// The mark before an operation; its symbol is what the log is searched for.
+/// The mark before an operation. The log is searched for its symbol.
 #[inline(never)]
 fn begin() {
     black_box(0);
 }
 
-/// The mark behind it; not the same code, so that the two functions are not made one.
+/// The mark after it. Its code differs, since the compiler would merge two equal functions.
 #[inline(never)]
 fn end() {
     black_box(1);

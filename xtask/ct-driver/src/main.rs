@@ -1,9 +1,11 @@
-//! Runs operations on secrets under a checker of constant time: `cargo xtask ct-valgrind`, `ct-msan`, `ct-trace`.
+//! Runs operations on secrets under a checker of constant time: `cargo xtask ct-valgrind`,
+//! `ct-msan`, `ct-trace`.
 //!
-//! `ct-driver BACKEND SUBJECT`, where the subject is a set (`mayo1`, ...) or a planted leak (`plant-none`,
-//! `plant-branch`, `plant-index`, `plant-solved`). Built with `--cfg aioli_ct`, the library marks its secrets and the
-//! tool around this process reports; built without, the process traces itself and exits with 86 if two
-//! secrets can be told apart. Any other failure is a panic: no check took place then.
+//! `ct-driver BACKEND SUBJECT`, where the subject is a set (`mayo1`, ...) or a planted leak
+//! (`plant-none`, `plant-branch`, `plant-index`, `plant-solved`). Built with `--cfg aioli_ct`, the
+//! library marks its secrets, and the tool around this process reports. Built without, the process
+//! traces itself and exits with 86 if two secrets can be told apart. Any other failure is a panic,
+//! and means that no check took place.
 
 #[cfg(not(any(aioli_ct, all(target_os = "linux", target_arch = "x86_64"))))]
 compile_error!("the trace needs Linux on x86-64");
@@ -24,7 +26,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [kind, subject] = arguments.as_slice() else { panic!("usage: ct-driver BACKEND SUBJECT") };
     let kind: BackendKind = kind.parse().expect("name of a backend");
-    // Through the tokens, so that no other backend can take its place.
+    // The tokens exclude a silent change to another backend.
     match kind {
         BackendKind::Portable => run(Portable::new(), subject),
         #[cfg(target_arch = "x86_64")]
@@ -49,7 +51,7 @@ fn run<B: Backend>(b: B, subject: &str) {
             {
                 use aioli::round3::{Mayo1, Mayo2};
                 if set == Mayo1::ALGORITHM && B::NAME == Portable::NAME {
-                    // Of which the portable backend makes keys in a way of its own.
+                    // Its m-vectors have 40 bytes, not a whole register of 32 as those of MAYO_2.
                     operations::run::<Mayo1, Portable>(Portable::new(), &mut checker);
                 } else {
                     assert_eq!(set, Mayo2::ALGORITHM, "the set of a build without the feature all-sets");

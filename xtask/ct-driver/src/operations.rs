@@ -11,14 +11,14 @@ pub(crate) fn run<P: ParameterSet, B: Backend>(b: B, checker: &mut Checker) {
     let digest = MessageDigest::<P>::of(b"the same message for all secrets");
     let zero = P::DigestBytes::ZERO;
     let randomizer = &zero.as_ref()[..P::SALT_BYTES];
-    // How many samples are tried may show, so only keys for which the first one serves are compared.
+    // The number of samples is public, so only keys for which the first one succeeds are compared.
     let keys: Vec<SigningKey<P>> = (0..)
         .map(key::<P>)
         .filter(|key| on::sign(b, key, &digest, randomizer, 1).is_ok())
         .take(Checker::SECRETS)
         .collect();
 
-    // Cloned each time, so that every secret lies at the same address.
+    // Keys are cloned each time, so that every secret lies at the same address.
     checker.operation("keygen", |secret, section| {
         let key = keys[secret].clone();
         section.enter(|| keep(on::verifying_key(b, &key)));
@@ -36,10 +36,11 @@ pub(crate) fn run<P: ParameterSet, B: Backend>(b: B, checker: &mut Checker) {
         section.enter(|| keep(on::sign_expanded(b, &key, &digest, randomizer, 1)));
     });
     if P::ROUND == Round::Three {
-        // Its linear map gives the system a rank by itself, so the way through a second sample is checked in round 2.
+        // Its linear map gives the system full rank by itself, so the path to a second sample is
+        // checked in round 2.
         return;
     }
-    checker.operation("sign_expanded, no sample serves", |secret, section| {
+    checker.operation("sign_expanded, no sample succeeds", |secret, section| {
         let key = unusable(&keys[secret]);
         section.enter(|| {
             let result = on::sign_expanded(b, &key, &digest, randomizer, 2);
@@ -57,7 +58,8 @@ fn key<P: ParameterSet>(number: u8) -> SigningKey<P> {
     SigningKey::from_seed(seed)
 }
 
-/// An expanded key of zero maps, so that every linear system of signing is singular and the next sample is tried.
+/// An expanded key of zero maps. Every linear system of signing is singular with it, and the next
+/// sample is tried.
 fn unusable<P: ParameterSet>(key: &SigningKey<P>) -> ExpandedSigningKey<P> {
     let (oil, p1_q) = (vec![0; P::V * P::O], vec![0; P::P_BYTES]);
     Checker::secret(&oil);

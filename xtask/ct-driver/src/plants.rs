@@ -1,20 +1,20 @@
-//! Leaks on purpose, behind the real kernels: a checker that does not report them checks nothing.
+//! Planted leaks behind the real kernels: a checker that does not report them checks nothing.
 
 use crate::checker::Checker;
 use aioli::backend::Backend;
 use aioli::packed::{Coefficients, Operand};
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-/// What leaks.
+/// The kind of a leak.
 #[derive(Clone, Copy)]
 pub(crate) enum Plant {
-    /// Nothing: the control, which must pass.
+    /// No leak. This is the control, which must pass.
     None,
     /// A branch on bits of the solution of a secret system.
     Branch,
     /// A table indexed by a byte of a product with secret coefficients.
     Index,
-    /// A branch on whether a secret system could be solved, without its declassification.
+    /// A branch on whether a secret system has a solution, which is not declassified.
     Solved,
 }
 
@@ -32,7 +32,8 @@ impl std::str::FromStr for Plant {
     }
 }
 
-/// Multiplies public rows by secret coefficients, solves the first row of the product as a system, and leaks.
+/// Multiplies public rows by secret coefficients, solves the first row of the product as a system,
+/// and leaks.
 pub(crate) fn run<B: Backend>(b: B, plant: Plant, checker: &mut Checker) {
     let r = noise(DEPTH * ROW_BYTES, 0);
     let mut product = vec![0; ROWS * ROW_BYTES];
@@ -40,7 +41,7 @@ pub(crate) fn run<B: Backend>(b: B, plant: Plant, checker: &mut Checker) {
     checker.operation("product and solution", |secret, section| {
         let mut elements = noise(DEPTH * ROWS, secret + 1);
         for element in &mut elements {
-            // Zeros give a system without a solution.
+            // Zero coefficients give a system without a solution.
             *element &= if matches!(plant, Plant::Solved) && secret % 2 == 1 { 0 } else { 15 };
         }
         Checker::secret(&elements);
@@ -75,7 +76,7 @@ fn leak(plant: Plant, product: u8, solved: u8, x: &[u8]) {
     }
 }
 
-/// Bytes that look random, different for different numbers.
+/// Bytes that look random, others for each number.
 fn noise(length: usize, number: usize) -> Vec<u8> {
     let mut state = number as u64;
     let mut next = || {

@@ -1,4 +1,5 @@
-//! The checker is the tool around this process: it follows what is marked, reports, and sets the exit status.
+//! The checker is the tool around this process. It follows marked bytes, reports leaks, and sets
+//! the exit status.
 
 /// Runs each operation once, with its secrets marked.
 pub(crate) struct Checker;
@@ -7,7 +8,7 @@ pub(crate) struct Checker;
 pub(crate) struct Section;
 
 impl Checker {
-    /// How many secrets an operation is run with.
+    /// The number of secrets that an operation is run with.
     pub(crate) const SECRETS: usize = 1;
 
     pub(crate) fn new(backend: &str, subject: &str) -> Self {
@@ -16,12 +17,12 @@ impl Checker {
         Self
     }
 
-    /// Marks bytes as secret that do not come from a marked key.
+    /// Marks bytes as secret. Keys are marked already.
     pub(crate) fn secret(bytes: &[u8]) {
         aioli::hazmat::mark_secret(bytes);
     }
 
-    /// Checks `run`, which is given the number of the secret to use.
+    /// Checks `run`, which takes the number of the secret to use.
     pub(crate) fn operation(&mut self, name: &str, mut run: impl FnMut(usize, &mut Section)) {
         println!("  {name}");
         for secret in 0..Self::SECRETS {
@@ -33,7 +34,7 @@ impl Checker {
 }
 
 impl Section {
-    /// Runs what is to be checked.
+    /// Runs the code to check.
     pub(crate) fn enter(&mut self, f: impl FnOnce()) {
         f();
     }

@@ -1,9 +1,11 @@
-//! The checker is this process itself: it single-steps the release binary and compares what it sees.
+//! The checker is this process itself: it single-steps the release binary and compares the traces
+//! of two secrets.
 //!
-//! With the processor's trap flag set, every instruction ends in SIGTRAP, whose handler logs the instruction pointer
-//! and the general registers. Afterwards the instructions are decoded, and two secrets must have run the same
-//! instructions with the same memory addresses, and divided the same numbers. That is true of the very machine code
-//! that is shipped, whatever its instructions, but only of the secrets that were tried.
+//! With the processor's trap flag set, every instruction ends in SIGTRAP, whose handler logs the
+//! instruction pointer and the general registers. Afterwards the instructions are decoded. Two
+//! secrets must have run the same instructions with the same memory addresses, and divided the same
+//! numbers. The result holds for the very machine code that is shipped, with any instructions, but
+//! only for the secrets that were tried.
 #![allow(unsafe_code, reason = "a signal handler and the flags register")]
 
 use iced_x86::{
@@ -26,12 +28,13 @@ pub(crate) struct Checker {
 
 /// The part of an operation that is traced.
 pub(crate) struct Section<'a> {
-    /// `None` warms up: buffers kept by the thread, functions resolved at their first call.
+    /// `None` for a run that only warms up: the thread gets its buffers, and functions are resolved
+    /// at their first call.
     log: Option<&'a mut Log>,
 }
 
 impl Checker {
-    /// How many secrets an operation is run with.
+    /// The number of secrets that an operation is run with.
     pub(crate) const SECRETS: usize = 2;
 
     pub(crate) fn new(backend: &str, subject: &str) -> Self {
@@ -45,13 +48,13 @@ impl Checker {
         }
     }
 
-    /// Marks are for the tools that know which data is secret.
+    /// Does nothing. Marks are for the tools that know which data is secret.
     pub(crate) fn secret(_: &[u8]) {}
 
-    /// Checks `run`, which is given the number of the secret to use.
+    /// Checks `run`, which takes the number of the secret to use.
     pub(crate) fn operation(&mut self, name: &str, mut run: impl FnMut(usize, &mut Section<'_>)) {
         for secret in 0..Self::SECRETS {
-            // In a child, so that every secret meets the same memory.
+            // Each runs in a child, so that every secret meets the same memory.
             let log = &mut self.logs[secret];
             in_child(|| {
                 run(secret, &mut Section { log: None });
@@ -87,7 +90,7 @@ impl Checker {
 }
 
 impl Section<'_> {
-    /// Runs what is to be checked.
+    /// Runs the code to check.
     pub(crate) fn enter(&mut self, f: impl FnOnce()) {
         if let Some(log) = &mut self.log {
             // SAFETY: no other reference to the mapping is alive.
@@ -98,7 +101,7 @@ impl Section<'_> {
     }
 }
 
-/// Steps in memory that children share with this process: their number, and then they.
+/// The steps of a trace, in memory that children share with this process.
 struct Log(*mut LogMemory);
 
 struct LogMemory {
@@ -143,11 +146,13 @@ fn in_child(f: impl FnOnce()) {
     }
 }
 
-/// One function for both, so that what is traced is the code that warmed up.
+/// Warming up and tracing share this function, so that the traced code is the code that has warmed
+/// up.
 #[inline(never)]
 fn traced_if(traced: bool, f: impl FnOnce()) {
     let flag = usize::from(traced) << TRAP_FLAG_BIT;
-    // SAFETY: changes nothing but the trap flag, and `install_handler` has seen to its signals.
+    // SAFETY: changes nothing but the trap flag, whose signals the handler of `install_handler`
+    // takes.
     unsafe { std::arch::asm!("pushfq", "or [rsp], {}", "popfq", in(reg) flag) };
     f();
     // SAFETY: likewise.
@@ -158,18 +163,18 @@ fn traced_if(traced: bool, f: impl FnOnce()) {
 #[derive(Clone, Copy)]
 struct Step {
     rip: u64,
-    /// In the order of their numbers in machine code.
+    /// The general registers, in the order of their numbers in machine code.
     registers: [u64; 16],
 }
 
-/// Where the handler writes; set before the trap flag is.
+/// The log that the handler writes to. It is set before the trap flag.
 static LOG: AtomicPtr<LogMemory> = AtomicPtr::new(std::ptr::null_mut());
 
 fn install_handler() {
     let stack: &'static mut [u8] = vec![0; 1 << 16].leak();
     let stack = libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: stack.len() };
-    // SAFETY: the stack lives for ever; the handler touches only the log, as `Section` set it up, and allocates
-    // nothing; all-zero is a valid `sigaction`.
+    // SAFETY: the stack lives for ever; the handler touches only the log, as `Section` set it up,
+    // and allocates nothing; all-zero is a valid `sigaction`.
     let failed = unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = on_trap as *const () as usize;
@@ -213,7 +218,7 @@ const GENERAL_REGISTERS: [libc::c_int; 16] = [
     libc::REG_R15,
 ];
 
-/// The machine code of this process, decoded where a trace has been.
+/// The machine code of this process. Instructions are decoded when a trace first meets them.
 struct Code {
     memory: File,
     seen: HashMap<u64, Decoded>,
@@ -222,7 +227,7 @@ struct Code {
 struct Decoded {
     instruction: Instruction,
     memory: Vec<UsedMemory>,
-    /// What a division divides: its time depends on that.
+    /// The operands of a division, on which its time depends.
     divided: Vec<UsedRegister>,
     gfni: bool,
     wide: bool,
@@ -233,7 +238,7 @@ impl Code {
         Self { memory: File::open("/proc/self/mem").expect("the memory of this process"), seen: HashMap::new() }
     }
 
-    /// Where two traces part, in words.
+    /// Describes the first step in which two traces differ.
     fn difference(&mut self, first: &[Step], other: &[Step]) -> Option<String> {
         let mut before = first.first()?.rip;
         for (a, b) in first.iter().zip(other) {
@@ -265,7 +270,7 @@ impl Code {
             assert!(!instruction.is_invalid(), "an instruction at {rip:#x} that the decoder knows");
             let mut factory = InstructionInfoFactory::new();
             let info = factory.info(&instruction);
-            // LEA and NOP name an address without going there.
+            // LEA and NOP name an address without accessing it.
             let touched = |used: &&UsedMemory| !matches!(used.access(), OpAccess::NoMemAccess | OpAccess::None);
             let divides = matches!(instruction.mnemonic(), Mnemonic::Div | Mnemonic::Idiv);
             let features = instruction.cpuid_features();
@@ -288,14 +293,14 @@ impl Code {
             (hex(start)..hex(end)).contains(&rip).then(|| line.split_whitespace().nth(5))?
         });
         let object = object.unwrap_or("[no file]");
-        // The first mapping of a file is that of its beginning.
+        // The first mapping of a file begins at its first byte.
         let base =
             maps.lines().find(|line| line.ends_with(object)).and_then(|line| line.split('-').next()).map_or(0, hex);
         format!("`{instruction}`; addr2line -Cfie {object} {:#x}", rip.wrapping_sub(base))
     }
 }
 
-/// The address of an operand; `None` if a vector takes part in it.
+/// The address of an operand. `None` if a vector register is part of it.
 fn address(used: &UsedMemory, step: &Step) -> Option<u64> {
     used.virtual_address(0, |register, _, _| value(register, step))
 }
@@ -303,14 +308,14 @@ fn address(used: &UsedMemory, step: &Step) -> Option<u64> {
 fn value(register: Register, step: &Step) -> Option<u64> {
     match register {
         register if register.is_gpr() => Some(step.registers[register.full_register().number()]),
-        // Their bases do not change.
+        // The bases of segments do not change.
         register if register.is_segment_register() => Some(0),
         _ => None,
     }
 }
 
 const TRAP_FLAG_BIT: u32 = 8;
-/// Room for the largest operation; pages that nobody writes cost nothing.
+/// Enough for the largest operation. Pages that are not written cost nothing.
 const MAX_STEPS: usize = 40_000_000;
-/// The exit status that says "two secrets can be told apart".
+/// The exit status for two secrets that can be told apart.
 const LEAK: i32 = 86;

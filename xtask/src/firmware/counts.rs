@@ -1,25 +1,26 @@
-//! What QEMU's counter wrote, attributed to functions and to classes of instructions.
+//! Reads the file of QEMU's counter, and attributes its counts to functions and to classes of
+//! instructions.
 
 use object::{Object, ObjectSymbol, SymbolKind};
 use std::collections::BTreeMap;
 
-/// What one operation executed.
+/// The instructions that one operation executed.
 pub(crate) struct Counts {
     pub(crate) instructions: u64,
     /// Words and bytes read from memory.
     pub(crate) loads: u64,
-    /// Cycles by the model of [`cycles`].
+    /// An estimate by the model of [`cycles`].
     pub(crate) cycles: u64,
-    /// Bytes of the functions of which anything was executed.
+    /// The sizes of all functions that were entered, in bytes.
     pub(crate) code_bytes: u64,
-    /// Where it branched and what it accessed, hashed.
+    /// A hash of the taken branches and of the accessed addresses.
     pub(crate) trace: String,
-    /// By function: instructions and loads.
+    /// The instructions and loads of each function.
     pub(crate) functions: BTreeMap<String, (u64, u64)>,
 }
 
 impl Counts {
-    /// Reads the counter's file; the operations in the order in which they ran.
+    /// Reads the counter's file. The operations are in the order in which they ran.
     pub(crate) fn parse_all(text: &str, image: &[u8]) -> Result<Vec<Self>, String> {
         let functions = Functions::of(image)?;
         let mut all = Vec::new();
@@ -55,9 +56,10 @@ impl Counts {
     }
 }
 
-/// An estimate of the cycles of a Cortex-M4 with memory that answers at once, by its technical reference manual: a cycle
-/// for each instruction; one more for each word that is read or written, but for a single load or store right after
-/// another, which the pipeline hides; two more to refill the pipeline after a taken branch; and five more to divide.
+/// An estimate of the cycles of a Cortex-M4 whose memory answers at once, by its technical
+/// reference manual. An instruction takes one cycle, and one more for each word that it reads or
+/// writes. The pipeline hides that one more of a single load or store right after another. A taken
+/// branch takes [`BRANCH`] more to refill the pipeline, and a division [`DIVIDE`].
 fn cycles(lines: &[Line], taken: u64) -> u64 {
     let mut sum = BRANCH * taken;
     let mut before: Option<&Line> = None;
@@ -75,11 +77,11 @@ fn cycles(lines: &[Line], taken: u64) -> u64 {
     sum
 }
 
-/// Cycles beyond the first of a taken branch, and of a division.
+/// The cycles beyond the first of a taken branch, and of a division.
 const BRANCH: u64 = 2;
 const DIVIDE: u64 = 5;
 
-/// An instruction.
+/// An instruction and how often it ran, as the counter writes it.
 struct Line {
     address: u64,
     size: u64,
@@ -125,7 +127,7 @@ impl Functions {
         Ok(Self(named.collect()))
     }
 
-    /// Name, beginning and size of the function that has an address.
+    /// The name, first address and size of the function that contains an address.
     fn at(&self, address: u64) -> (&str, u64, u64) {
         match self.0.range(..=address).next_back() {
             Some((&begin, (name, size))) if address < begin + size => (name, begin, *size),
@@ -144,7 +146,8 @@ mod tests {
 
     #[test]
     fn cycles_of_each_class() {
-        // An `eor`, a load, a load that follows it, a load of four words, a taken branch, a division.
+        // An `eor`, a load, a load that follows it, a load of four words, a taken branch, a
+        // division.
         assert_eq!(cycles(&[line("100 2 40480000 7 0 0")], 0), 7);
         assert_eq!(cycles(&[line("100 2 68080000 1 1 0")], 0), 2);
         assert_eq!(cycles(&[line("100 2 68080000 1 1 0"), line("102 2 68490000 1 1 0")], 0), 3);

@@ -1,10 +1,10 @@
-//! Kernels in assembly call nothing: they keep the stack pointer at multiples of 4 alone, and who calls must have it at one
-//! of 8.
+//! Checks that kernels in assembly call nothing: they keep the stack pointer at multiples of 4, and
+//! a call needs it at a multiple of 8.
 
 use object::{Object, ObjectSection, ObjectSymbol};
 
-/// Counts the kernels of an image; an error if one of them calls another function, or if the one that is there to be found
-/// does not.
+/// Counts the kernels of an image. It is an error if one of them calls another function, or if no
+/// call is found in the function that is planted for that.
 pub(crate) fn count(image: &[u8]) -> Result<usize, String> {
     let file = object::File::parse(image).map_err(|error| format!("the image: {error}"))?;
     let (mut kernels, mut planted) = (0, false);
@@ -23,7 +23,7 @@ pub(crate) fn count(image: &[u8]) -> Result<usize, String> {
         let code = section.and_then(|section| section.data_range(begin, symbol.size()).ok().flatten());
         let calls = calls(code.ok_or_else(|| format!("{name}: no code in the image"))?);
         if is_kernel && calls > 0 {
-            return Err(format!("{name} calls a function, with a stack pointer that nobody has checked"));
+            return Err(format!("{name} calls a function, but its stack pointer may not be a multiple of 8"));
         }
         kernels += usize::from(is_kernel);
         planted |= is_planted && calls > 0;
@@ -35,7 +35,7 @@ pub(crate) fn count(image: &[u8]) -> Result<usize, String> {
     }
 }
 
-/// How many instructions `bl` and `blx` there are in Thumb code without data.
+/// Counts the instructions `bl` and `blx` in Thumb code without data.
 fn calls(code: &[u8]) -> usize {
     let (halfwords, _) = code.as_chunks();
     let mut halfwords = halfwords.iter().map(|&bytes| u16::from_le_bytes(bytes));
@@ -52,7 +52,7 @@ fn calls(code: &[u8]) -> usize {
 }
 
 const KERNELS: &str = "aioli_armv7em_";
-/// What the firmware has for this check to find.
+/// The function of the firmware that calls another, for this check to find.
 const PLANTED: &str = "aioli_planted_call";
 
 #[cfg(test)]
@@ -64,11 +64,12 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_told_from_what_looks_like_them() {
+    fn calls_are_told_from_instructions_that_look_like_them() {
         // bl, blx r3.
         assert_eq!(calls(&code(&[0xf7ff, 0xfffe])), 1);
         assert_eq!(calls(&code(&[0x4798])), 1);
-        // push {r4-r11, lr}, whose second halfword is no instruction; beq.w, b.w; bx lr; ldr r8, [r1, #0x798].
+        // push {r4-r11, lr}, whose second halfword is no instruction; beq.w, b.w; bx lr; ldr r8,
+        // [r1, #0x798].
         assert_eq!(calls(&code(&[0xe92d, 0x4ff0, 0xf000, 0x8001, 0xf7ff, 0xbffe, 0x4770, 0xf8d1, 0x8798])), 0);
         // The second halfword of eor r7, r0, r8, lsl #30 looks like blx r0.
         assert_eq!(calls(&code(&[0xea80, 0x4780])), 0);

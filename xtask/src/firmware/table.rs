@@ -1,4 +1,5 @@
-//! The figures of the firmware as a table and as a record, beside the targets and what is published.
+//! The figures of the firmware as a table and as a record, beside the targets and the published
+//! figures.
 
 use super::counts::Counts;
 use crate::origin;
@@ -13,19 +14,19 @@ pub(crate) struct Operation {
     /// `keygen`, `sign`, `verify`.
     name: String,
     backend: String,
-    /// `small`, `fast`: how much memory it was given.
+    /// `small` or `fast`, by the working memory that it was given.
     profile: String,
     counts: Counts,
-    /// What the program's own clock said.
+    /// The same count by the program's own timer.
     clock: u64,
-    /// Bytes: stack, and that with all else the operation needs.
+    /// Bytes of stack, and of all memory that the operation needs, stack included.
     stack: u64,
     ram: u64,
     right: bool,
 }
 
 impl Operation {
-    /// `MAYO_1` and the round.
+    /// The name of the set, such as `MAYO_1`, and the round.
     fn set(&self) -> (String, u8) {
         let (set, round) = match self.algorithm.strip_suffix("-round2") {
             Some(set) => (set, 2),
@@ -34,8 +35,9 @@ impl Operation {
         (set.replace("mayo", "MAYO_"), round)
     }
 
-    /// What must not be: a wrong answer, counters that disagree, more memory than the targets allow (in the profile
-    /// `small`), less than 1.25 times below the official instructions (in the profile `fast`).
+    /// The faults that fail the check: a wrong answer; counters that disagree; in the profile
+    /// `small` more memory than the targets allow; in the profile `fast` more than 1 / 1.25 of the
+    /// official instructions.
     pub(crate) fn faults(&self) -> Vec<String> {
         let subject = format!("{} {} {}", self.algorithm, self.profile, self.name);
         let mut faults = Vec::new();
@@ -73,13 +75,14 @@ impl Operation {
         if self.set().1 == 2 { self.target(figures) } else { None }
     }
 
-    /// Cycles after the rule that fits the published assembly on the board within 1.6 %.
+    /// Cycles by the rule 0.953 (instructions + loads), which fits the published assembly on the
+    /// board within 1.6 %.
     fn cycles_by_rule(&self) -> u64 {
         (self.counts.instructions + self.counts.loads) * 953 / 1000
     }
 }
 
-/// Brings together what the program printed and what was counted.
+/// Joins the lines that the program printed with the counts.
 pub(crate) fn join(printed: &str, counts: Vec<Counts>) -> Result<Vec<Operation>, String> {
     let results: Vec<&str> = printed.lines().filter_map(|line| line.strip_prefix("result ")).collect();
     if results.len() != counts.len() {
@@ -142,7 +145,7 @@ pub(crate) fn print(operations: &[Operation]) {
     );
 }
 
-/// The functions that matter, the heaviest first.
+/// Prints the functions with 0.2 % of the instructions or more, the heaviest first.
 pub(crate) fn print_functions(operation: &Operation) {
     println!("{} {} {}", operation.algorithm, operation.profile, operation.name);
     let mut functions: Vec<_> = operation.counts.functions.iter().collect();
@@ -155,7 +158,7 @@ pub(crate) fn print_functions(operation: &Operation) {
     }
 }
 
-/// The products with P1 both ways, beside the published ones.
+/// Prints the products with P1, bit-sliced and by tables, beside the published figures.
 pub(crate) fn print_kernels(printed: &str) -> Outcome {
     println!("{:12} {:8} {:>10} {:>10} {:>7}  published, round 1", "set", "product", "bitsliced", "tables", "ratio");
     let mut lines = 0;
@@ -181,7 +184,7 @@ pub(crate) fn print_kernels(printed: &str) -> Outcome {
     if lines > 0 { Outcome::Passed } else { Outcome::Failed("no kernel was counted".into()) }
 }
 
-/// The record, in the schema of the lab's.
+/// The record, in the schema of the lab's records.
 pub(crate) fn record(operations: &[Operation]) -> Value {
     let results: Vec<Value> = operations
         .iter()
@@ -218,19 +221,20 @@ pub(crate) fn record(operations: &[Operation]) -> Value {
 }
 
 const OPERATIONS: [&str; 3] = ["keygen", "sign", "verify"];
-/// Instructions between the marks of the timer and those of the counter, in whole ticks of the timer.
+/// The instructions by which timer and counter may differ: their marks lie apart, and the timer
+/// counts whole ticks.
 const CLOCK_TOLERANCE: u64 = 200;
-/// KiB of RAM in all, for keygen, sign, verify.
+/// The most KiB of RAM, for keygen, sign, verify.
 const MEMORY_TARGETS: [(&str, [u64; 3]); 2] = [("MAYO_1", [48, 96, 48]), ("MAYO_3", [NONE, 192, 96])];
 const NONE: u64 = u64::MAX >> 10;
-/// Executed instructions of MAYO-M4, round 2, under the same QEMU.
+/// The instructions that MAYO-M4, round 2, executes under the same QEMU.
 const OFFICIAL_INSTRUCTIONS: [(&str, [u64; 3]); 3] = [
     ("MAYO_1", [7_615_475, 13_750_105, 8_486_090]),
     ("MAYO_2", [8_087_347, 8_962_580, 4_660_140]),
     ("MAYO_3", [21_714_900, 37_590_072, 21_577_845]),
 ];
-/// Products with P1 in ROUND 1, bit-sliced and by the method of the four Russians, in cycles on the board ("Nibbling
-/// MAYO", TCHES 2024).
+/// Products with P1 in round 1, bit-sliced and by the method of the four Russians, in cycles on the
+/// board ("Nibbling MAYO", TCHES 2024).
 const PUBLISHED_PRODUCTS: [(&str, &str, u64, u64); 6] = [
     ("mayo1", "O^T_P1", 1_177_752, 714_332),
     ("mayo1", "V_P1", 1_323_797, 1_119_136),
@@ -239,7 +243,7 @@ const PUBLISHED_PRODUCTS: [(&str, &str, u64, u64); 6] = [
     ("mayo3", "O^T_P1", 5_126_000, 3_525_668),
     ("mayo3", "V_P1", 5_635_495, 3_452_417),
 ];
-/// Cycles of MAYO-M4, round 2, on a NUCLEO-L4R5ZI, as its authors publish them.
+/// Cycles of MAYO-M4, round 2, on a NUCLEO-L4R5ZI, published by its authors.
 const OFFICIAL_CYCLES: [(&str, [u64; 3]); 3] = [
     ("MAYO_1", [9_572_510, 16_911_188, 11_242_036]),
     ("MAYO_2", [9_574_993, 11_003_859, 6_027_831]),

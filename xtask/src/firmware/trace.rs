@@ -1,10 +1,12 @@
-//! Whether operations branch alike and touch the same addresses whatever the secrets are.
+//! Checks that an operation takes the same branches and touches the same addresses with any
+//! secrets.
 
 use super::counts::Counts;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Compares the runs of each operation; returns how many operations there are, and with how many secrets each. An error if
-/// one depends on its secrets, or if one that does on purpose is not found.
+/// Compares the runs of each operation. Returns the number of operations, and the least number of
+/// secrets. It is an error if an operation depends on its secrets, or if one that does so on
+/// purpose is not found.
 pub(crate) fn compare(printed: &str, counts: &[Counts]) -> Result<(usize, usize), String> {
     let traces = counts.iter().map(|counts| &*counts.trace);
     let names: Vec<&str> = printed.lines().filter_map(|line| line.strip_prefix("trace operation=")).collect();
@@ -23,12 +25,14 @@ fn judge<'a>(runs: impl Iterator<Item = (&'a str, &'a str)>) -> Result<(usize, u
     for (name, trace) in runs {
         operations.entry(name).or_default().push(trace);
     }
-    let (mut honest, mut planted, mut least) = (0, 0, usize::MAX);
+    let mut honest = 0;
+    let mut planted = 0;
+    let mut least = usize::MAX;
     for (name, traces) in &operations {
         let depends = traces.iter().collect::<BTreeSet<_>>().len() > 1;
         match (name.starts_with(PLANTED), depends) {
             (true, true) => planted += 1,
-            (true, false) => return Err(format!("{name}: what depends on secrets was not found")),
+            (true, false) => return Err(format!("{name}: its dependence on secrets was not found")),
             (false, true) => return Err(format!("{name}: branches or addresses depend on secrets")),
             (false, false) => honest += 1,
         }
@@ -40,10 +44,10 @@ fn judge<'a>(runs: impl Iterator<Item = (&'a str, &'a str)>) -> Result<(usize, u
     Ok((honest, least))
 }
 
-/// How the names of operations begin that must be among the traced.
+/// The beginnings of names, each of which must be among the traced operations.
 const EXPECTED: [&str; 6] =
     ["left_product/secret_rows", "left_product/public_rows", "left_product_of_stream", "solve/", "shake256", "mayo"];
-/// How the names of operations begin that depend on secrets on purpose.
+/// The beginning of the names of operations that depend on secrets on purpose.
 const PLANTED: &str = "planted/";
 
 #[cfg(test)]
