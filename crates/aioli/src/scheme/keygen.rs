@@ -49,24 +49,7 @@ pub(crate) fn keygen<P: ParameterSet, B: Backend>(
     let mut p = PublicMap::<P>::from_seed(b, seed_pk, window);
 
     // Step 3: P3 = Upper(O^T Q), Q = P2 + (O^T P1)'.
-    for first in (0..P::V).step_by(width) {
-        let strip = first..P::V.min(first + width);
-        let p1_row_bytes = strip.len() * P::M_BYTES;
-        let q_row_bytes = P::O * P::M_BYTES;
-        let q = &mut q[..strip.len() * q_row_bytes];
-        let oil_p1 = &mut oil_p1[..P::O * p1_row_bytes];
-        if first > 0 {
-            oil_p1.fill(0);
-        }
-        p.copy_p2(b, strip.clone(), q);
-        p.left_product_p1(b, oil, strip.clone(), oil_p1, p1_row_bytes);
-        b.vectorize(
-            #[inline(always)]
-            || add_transposed::<P>((P::O, strip.len()), oil_p1, q),
-        );
-        let q = Operand::full(q, strip.len(), q_row_bytes);
-        b.left_product(oil.columns_in(strip), q, oil_q, q_row_bytes);
-    }
+    multiply_by_q::<P, B>(b, oil, &mut p, width, (q, oil_p1), oil_q);
 
     // Step 4: the public key.
     let mut public_key = P::PublicKeyBytes::ZERO;
@@ -89,6 +72,37 @@ pub(crate) fn split_seeds<'h>(hash: &'h mut [u8], oil: &mut [u8]) -> &'h [u8; PU
     ct::public(seed_pk);
     packed::decode(packed_oil, oil);
     seed_pk
+}
+
+/// `out += O^T Q` with Q = P2 + (O^T P1)', in `width` columns of P1 at a time.
+///
+/// `q` and `oil_p1` are the memory for that many rows of Q and columns of O^T P1; the latter must be zero.
+fn multiply_by_q<P: ParameterSet, B: Backend>(
+    b: B,
+    oil: Coefficients<'_>,
+    p: &mut PublicMap<'_, P>,
+    width: usize,
+    (q, oil_p1): (&mut [u8], &mut [u8]),
+    out: &mut [u8],
+) {
+    for first in (0..P::V).step_by(width) {
+        let strip = first..P::V.min(first + width);
+        let p1_row_bytes = strip.len() * P::M_BYTES;
+        let q_row_bytes = P::O * P::M_BYTES;
+        let q = &mut q[..strip.len() * q_row_bytes];
+        let oil_p1 = &mut oil_p1[..P::O * p1_row_bytes];
+        if first > 0 {
+            oil_p1.fill(0);
+        }
+        p.copy_p2(b, strip.clone(), q);
+        p.left_product_p1(b, oil, strip.clone(), oil_p1, p1_row_bytes);
+        b.vectorize(
+            #[inline(always)]
+            || add_transposed::<P>((P::O, strip.len()), oil_p1, q),
+        );
+        let q = Operand::full(q, strip.len(), q_row_bytes);
+        b.left_product(oil.columns_in(strip), q, out, q_row_bytes);
+    }
 }
 
 /// Upper of an O by O matrix of m-vectors: adds entry (j, i) onto (i, j), and keeps the entries with j >= i.
