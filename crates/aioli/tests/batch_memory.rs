@@ -96,7 +96,7 @@ fn the_peak_of_a_batch_follows_from_the_threads() {
             assert!(peak <= bound, "{peak} bytes with {threads} threads, at most {bound} expected");
         }
         let (results, peak) = peak_of(|| pool.install(|| verify_batch(&too_short)));
-        assert!(results.iter().all(|result| *result == Err(length.clone())));
+        assert!(results.iter().all(|result| *result == Err(length)));
         assert!(peak < items.min(P::P_BYTES), "{peak} bytes for items that cannot be valid");
     }
 }
