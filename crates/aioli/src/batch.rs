@@ -1,17 +1,16 @@
 //! Many operations on all cores (feature `rayon`).
 //!
 //! Each item gets its own result, in the order of the items, and a bad item never affects the
-//! others. A key that several items share is expanded once. The work runs in rayon's current thread
-//! pool.
+//! others. Items that share a key share its expansion, and each thread holds at most one expanded
+//! key. The work runs in rayon's current thread pool.
 
 use crate::Error;
-use crate::keys::{ExpandedVerifyingKey, SigningKey, VerifyingKey};
+use crate::keys::{SigningKey, VerifyingKey};
 use crate::message::MessageDigest;
 use crate::params::ParameterSet;
 use crate::sig::Signature;
 use alloc::vec::Vec;
 use rayon::prelude::*;
-use std::collections::HashMap;
 
 /// A secret key and its public key.
 #[cfg(feature = "getrandom")]
@@ -53,28 +52,64 @@ pub struct Item<'a, P: ParameterSet> {
 
 /// Verifies each item.
 ///
-/// A key that several items share is expanded once, which takes `P_BYTES` of memory for each such
-/// key.
+/// Items with one key share its expansion. Each thread holds at most one expanded key, of
+/// `P_BYTES`, whatever the number of keys. An item whose signature has the wrong length costs no
+/// expansion.
 pub fn verify_batch<P: ParameterSet>(items: &[Item<'_, P>]) -> Vec<Result<(), Error>> {
-    let mut uses = HashMap::<&[u8], (&VerifyingKey<P>, usize)>::new();
-    for item in items {
-        let (_, uses) = uses.entry(item.key.as_ref()).or_insert((item.key, 0));
-        *uses += 1;
-    }
-    let shared: HashMap<&[u8], ExpandedVerifyingKey<P>> = uses
+    let mut results: Vec<Result<(), Error>> =
+        items.iter().map(|item| Signature::<P>::try_from(item.signature).map(|_| ())).collect();
+    let mut order: Vec<usize> = (0..items.len()).filter(|&i| results[i].is_ok()).collect();
+    order.par_sort_unstable_by(|&i, &j| items[i].key.as_ref().cmp(items[j].key.as_ref()));
+    let length = piece_length(order.len(), rayon::current_num_threads());
+    let verified: Vec<(usize, Result<(), Error>)> = order
+        .chunk_by(|&i, &j| items[i].key == items[j].key)
+        .flat_map(|run| run.chunks(length))
+        .collect::<Vec<_>>()
         .into_par_iter()
-        .filter(|&(_, (_, uses))| uses > 1)
-        .map(|(bytes, (key, _))| (bytes, key.expand()))
+        .flat_map_iter(|piece| verify_piece(items, piece))
         .collect();
-    items
-        .par_iter()
-        .map(|item| {
-            let signature = Signature::try_from(item.signature)?;
-            let digest = MessageDigest::of(item.message);
-            match shared.get(item.key.as_ref()) {
-                Some(key) => key.verify_digest(&digest, &signature),
-                None => item.key.verify_digest(&digest, &signature),
-            }
-        })
-        .collect()
+    for (i, result) in verified {
+        results[i] = result;
+    }
+    results
+}
+
+/// The most items that share one expansion. A shorter piece repeats the expansion more often; a
+/// longer one leaves threads idle at the end.
+fn piece_length(items: usize, threads: usize) -> usize {
+    let share = items.div_ceil(threads);
+    // Sixteen verifications outweigh one expansion, and four pieces for each thread are even enough.
+    (share / 4).max(share.min(16)).max(1)
+}
+
+/// Verifies the items at `piece`, which have one key and signatures of the right length.
+///
+/// It never calls into the thread pool, which might start another piece on this thread while the
+/// key is expanded.
+fn verify_piece<P: ParameterSet>(items: &[Item<'_, P>], piece: &[usize]) -> Vec<(usize, Result<(), Error>)> {
+    let key = items[piece[0]].key;
+    let expanded = (piece.len() > 1).then(|| key.expand());
+    let verify = |item: &Item<'_, P>| {
+        let signature = Signature::try_from(item.signature)?;
+        let digest = MessageDigest::of(item.message);
+        match &expanded {
+            Some(key) => key.verify_digest(&digest, &signature),
+            None => key.verify_digest(&digest, &signature),
+        }
+    };
+    piece.iter().map(|&i| (i, verify(&items[i]))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_keep_all_threads_busy_and_repay_an_expansion() {
+        assert_eq!(piece_length(0, 8), 1);
+        assert_eq!(piece_length(5, 8), 1);
+        assert_eq!(piece_length(32, 8), 4);
+        assert_eq!(piece_length(256, 8), 16);
+        assert_eq!(piece_length(6400, 8), 200);
+    }
 }

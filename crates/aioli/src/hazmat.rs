@@ -4,6 +4,10 @@
 //! randomizer that repeats gives up the hedge, and a digest that is not SHAKE256 of a message gives signatures that
 //! other MAYO software cannot check.
 //!
+//! A given randomizer is R itself. **With one seed and one R in MAYO_3 of both rounds, or in MAYO_5 of both, two
+//! signatures of one message give the secret key away**: R alone keeps their vinegar vectors apart. Use one seed in
+//! one set only. Keys outside of this module take the R of [`derive_randomizer`], into which the set is hashed.
+//!
 //! The functions here take a backend that was detected ([`DetectedBackend`](crate::backend::DetectedBackend)); those in
 //! `hazmat::on` take the token of any [`Backend`](crate::backend::Backend), so that another crate may bring its own.
 
@@ -18,6 +22,7 @@ pub mod in_place;
 #[cfg(feature = "alloc")]
 pub mod on;
 
+pub use crate::randomizer::derive_randomizer;
 #[cfg(feature = "alloc")]
 pub use detected::*;
 

@@ -10,6 +10,7 @@ use crate::memory;
 use crate::message::MessageDigest;
 use crate::operations::{self, ALL_SAMPLES, ExpandedSecret};
 use crate::params::{ByteArray, PUBLIC_SEED_BYTES, ParameterSet};
+use crate::randomizer::Randomizer;
 use crate::sig::{Signature, array};
 use alloc::boxed::Box;
 use signature::rand_core::TryCryptoRng;
@@ -67,13 +68,15 @@ impl<P: ParameterSet> SigningKey<P> {
 
     /// Signs without randomness: the same key and message always give the same signature.
     ///
-    /// Prefer the hedged [`Signer`](signature::Signer), which is harder to attack by faults and side channels.
+    /// The randomizer is derived from the set and the seed, see
+    /// [`derive_randomizer`](crate::hazmat::derive_randomizer). Prefer the hedged
+    /// [`Signer`](signature::Signer), which is harder to attack by faults and side channels.
     ///
     /// # Errors
     ///
     /// [`Error::SamplesExhausted`].
     pub fn sign_deterministic(&self, message: &[u8]) -> Result<Signature<P>, Error> {
-        self.sign_with_randomizer(&MessageDigest::of(message), P::DigestBytes::ZERO)
+        self.sign_with_randomizer(&MessageDigest::of(message), &Randomizer::deterministic(self.seed_sk()))
     }
 
     /// Signs the message that `digest` was computed from, with fresh randomness.
@@ -83,15 +86,19 @@ impl<P: ParameterSet> SigningKey<P> {
     /// [`Error::Randomness`], [`Error::SamplesExhausted`].
     #[cfg(feature = "getrandom")]
     pub fn sign_digest(&self, digest: &MessageDigest<P>) -> Result<Signature<P>, Error> {
-        self.sign_with_randomizer(digest, system_randomizer::<P>()?)
+        self.sign_with_randomizer(digest, &Randomizer::from_system(self.seed_sk())?)
+    }
+
+    fn seed_sk(&self) -> &[u8] {
+        self.as_ref()
     }
 
     fn sign_with_randomizer(
         &self,
         digest: &MessageDigest<P>,
-        randomizer: P::DigestBytes,
+        randomizer: &Randomizer<P>,
     ) -> Result<Signature<P>, Error> {
-        let randomizer = &randomizer.as_ref()[..P::SALT_BYTES];
+        let randomizer = randomizer.as_ref();
         with_backend!(DetectedBackend::best(), |b| operations::sign(b, self.as_ref(), digest, randomizer, ALL_SAMPLES))
     }
 }
@@ -148,7 +155,7 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
     ///
     /// [`Error::SamplesExhausted`].
     pub fn sign_deterministic(&self, message: &[u8]) -> Result<Signature<P>, Error> {
-        self.sign_with_randomizer(&MessageDigest::of(message), P::DigestBytes::ZERO)
+        self.sign_with_randomizer(&MessageDigest::of(message), &Randomizer::deterministic(self.seed_sk()))
     }
 
     /// Signs the message that `digest` was computed from, with fresh randomness.
@@ -158,16 +165,20 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
     /// [`Error::Randomness`], [`Error::SamplesExhausted`].
     #[cfg(feature = "getrandom")]
     pub fn sign_digest(&self, digest: &MessageDigest<P>) -> Result<Signature<P>, Error> {
-        self.sign_with_randomizer(digest, system_randomizer::<P>()?)
+        self.sign_with_randomizer(digest, &Randomizer::from_system(self.seed_sk())?)
+    }
+
+    fn seed_sk(&self) -> &[u8] {
+        self.key.as_ref()
     }
 
     fn sign_with_randomizer(
         &self,
         digest: &MessageDigest<P>,
-        randomizer: P::DigestBytes,
+        randomizer: &Randomizer<P>,
     ) -> Result<Signature<P>, Error> {
-        let key = (self.key.as_ref(), &self.secret);
-        let randomizer = &randomizer.as_ref()[..P::SALT_BYTES];
+        let key = (self.seed_sk(), &self.secret);
+        let randomizer = randomizer.as_ref();
         with_backend!(DetectedBackend::best(), |b| operations::sign_expanded(b, key, digest, randomizer, ALL_SAMPLES))
     }
 }
@@ -269,14 +280,6 @@ impl<P: ParameterSet> core::fmt::Debug for ExpandedVerifyingKey<P> {
     }
 }
 
-/// A fresh randomizer R: the first `SALT_BYTES` bytes of the array, which is of digest length.
-#[cfg(feature = "getrandom")]
-fn system_randomizer<P: ParameterSet>() -> Result<P::DigestBytes, Error> {
-    let mut randomizer = P::DigestBytes::ZERO;
-    getrandom::fill(&mut randomizer.as_mut()[..P::SALT_BYTES]).map_err(|_| Error::Randomness)?;
-    Ok(randomizer)
-}
-
 /// Implements the traits of the `signature` crate, for compact and expanded keys alike.
 macro_rules! signature_traits {
     ($($signing:ident, $verifying:ident;)*) => {$(
@@ -310,9 +313,8 @@ macro_rules! signature_traits {
                 rng: &mut R,
                 message: &[&[u8]],
             ) -> Result<Signature<P>, signature::Error> {
-                let mut randomizer = P::DigestBytes::ZERO;
-                rng.try_fill_bytes(&mut randomizer.as_mut()[..P::SALT_BYTES]).map_err(|_| Error::Randomness)?;
-                Ok(self.sign_with_randomizer(&MessageDigest::of_parts(message), randomizer)?)
+                let randomizer = Randomizer::from_rng(self.seed_sk(), rng)?;
+                Ok(self.sign_with_randomizer(&MessageDigest::of_parts(message), &randomizer)?)
             }
         }
 

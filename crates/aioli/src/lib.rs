@@ -83,6 +83,7 @@ pub mod packed;
 pub mod params;
 #[cfg(feature = "pkcs8")]
 pub mod pkcs8;
+mod randomizer;
 mod scheme;
 mod sig;
 pub mod stream;

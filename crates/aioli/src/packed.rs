@@ -157,9 +157,10 @@ impl<'a> Coefficients<'a> {
         self.rows
     }
 
-    /// The number of columns: `right` has as many rows.
+    /// The number of columns: `right` has as many rows. It is 0 if `stride` is 0, as `elements` is
+    /// empty then.
     pub fn columns(&self) -> usize {
-        self.elements.len() / self.stride
+        self.elements.len().checked_div(self.stride).unwrap_or(0)
     }
 
     /// Column `i`: the coefficients of row `i` of `right`.
@@ -292,6 +293,40 @@ mod tests {
         refused(|| _ = Operand::upper(&[0; 4], usize::MAX / 2 + 2, 4, 2));
         refused(|| _ = Operand::upper(&[0; 4], usize::MAX / 2 + 3, 2, 0));
         refused(|| _ = Operand::upper(&[0; 4], 2, 4, 1));
+    }
+
+    /// A left operand without rows adds nothing, whatever its stride, the shape of `right`, and what
+    /// `out` holds or that it is empty.
+    #[cfg(feature = "std")]
+    #[test]
+    fn a_left_operand_without_rows_adds_nothing_on_every_backend() {
+        use crate::backend::{Backend, DetectedBackend, with_backend};
+
+        // The inner function makes the token's type known.
+        fn adds_nothing<B: Backend>(b: B) {
+            for row_bytes in [0, 1, 15, 16, 40, 64, 200, 300] {
+                for (elements, stride, count) in [(0, 0, 0), (0, 5, 0), (5, 5, 1), (7, 1, 7), (240, 3, 80)] {
+                    let elements = vec![9; elements];
+                    let left = Coefficients::new(&elements, stride, 0);
+                    assert_eq!((left.rows(), left.columns()), (0, count), "stride {stride}");
+                    let bytes = vec![0x5a; count * row_bytes];
+                    let full = Operand::full(&bytes, count, row_bytes);
+                    let step = if count > 1 { row_bytes / (count - 1) } else { 0 };
+                    let length = count * row_bytes - step * (count * count.saturating_sub(1) / 2);
+                    let upper = if count > 0 { Operand::upper(&bytes[..length], count, row_bytes, step) } else { full };
+                    for right in [full, full.public(), upper, upper.public()] {
+                        for out in [0, 1, 2 * row_bytes] {
+                            let mut out = vec![0xa5; out];
+                            b.left_product(left, right, &mut out, row_bytes);
+                            assert!(out.iter().all(|&byte| byte == 0xa5), "{}: {left:?}, {right:?}", B::NAME);
+                        }
+                    }
+                }
+            }
+        }
+        for backend in DetectedBackend::all() {
+            with_backend!(backend, |b| adds_nothing(b));
+        }
     }
 
     #[test]

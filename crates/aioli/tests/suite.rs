@@ -10,6 +10,8 @@ mod batch;
 mod differential;
 #[path = "suite/malformed.rs"]
 mod malformed;
+#[path = "suite/one_seed.rs"]
+mod one_seed;
 #[path = "suite/random.rs"]
 mod random;
 #[path = "suite/stack.rs"]

@@ -86,6 +86,15 @@ fn shake256(parts: &[&[u8]], length: usize) -> Vec<u8> {
     bytes
 }
 
+/// The randomizer of deterministic signatures, with which `hazmat` makes the same signatures as
+/// `sign_deterministic`.
+fn deterministic_randomizer<P: ParameterSet>(seed: &[u8]) -> Vec<u8> {
+    let mut randomizer = vec![0; P::SALT_BYTES];
+    let seed = P::SecretKeyBytes::try_from(seed).ok().expect("the right length");
+    hazmat::derive_randomizer::<P>(&seed, &[], &mut randomizer).unwrap();
+    randomizer
+}
+
 /// The secrets of a key and of its deterministic signature of `message`.
 fn secrets_of<P: ParameterSet>(seed: &[u8], message: &[u8]) -> [u128; SECRETS.len()] {
     let packed = shake256(&[seed], 16 + P::O_BYTES);
@@ -105,7 +114,7 @@ fn secrets_of<P: ParameterSet>(seed: &[u8], message: &[u8]) -> [u128; SECRETS.le
     let q: Vec<u8> = oil_p1[row_bytes - P::M_BYTES..].iter().zip(last_row_of_p2).map(|(a, b)| a ^ b).collect();
 
     let digest = MessageDigest::<P>::of(message);
-    let salt = shake256(&[digest.as_ref(), &vec![0; P::SALT_BYTES], seed], P::SALT_BYTES);
+    let salt = shake256(&[digest.as_ref(), &deterministic_randomizer::<P>(seed), seed], P::SALT_BYTES);
     let vinegar = shake256(&[digest.as_ref(), &salt, seed, &[0]], P::V_BYTES);
     [seed, packed_oil, &oil, &q, &vinegar, &unpacked(&vinegar)].map(pattern)
 }
@@ -121,7 +130,7 @@ fn nothing_secret_is_given_back<P: ParameterSet>(backend: DetectedBackend) {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let digest = MessageDigest::of(message);
-                let randomizer = vec![0; P::SALT_BYTES];
+                let randomizer = deterministic_randomizer::<P>(seed.as_ref());
                 let key = Box::new(SigningKey::<P>::from_seed(seed));
                 let public_key = hazmat::verifying_key(backend, &key);
                 let signature = hazmat::sign(backend, &key, &digest, &randomizer).unwrap();

@@ -8,7 +8,8 @@
 use crate::Error;
 use crate::backend::Backend;
 use crate::message::MessageDigest;
-use crate::params::{ByteArray, ParameterSet};
+use crate::params::ParameterSet;
+use crate::randomizer::Randomizer;
 use crate::scheme::keygen::{self as generating, KeygenBuffers};
 use crate::scheme::public_map::PublicMap;
 use crate::scheme::sign::{self as signing, Request, SecretMap, SignBuffers};
@@ -53,6 +54,9 @@ pub fn keygen<P: ParameterSet, B: Backend>(
 
 /// Signs; `randomizer` is `SALT_BYTES` of fresh randomness, or `None` for a deterministic signature.
 ///
+/// A given randomizer enters as it is, see [`hazmat`](super). `None` gives the signature of
+/// `SigningKey::sign_deterministic`, whose randomizer is derived from the set and the seed.
+///
 /// # Errors
 ///
 /// [`Error::Memory`], [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`].
@@ -64,8 +68,14 @@ pub fn sign<P: ParameterSet, B: Backend>(
     window: &mut [u8],
     memory: &mut [u8],
 ) -> Result<Signature<P>, Error> {
-    let zero = P::DigestBytes::ZERO;
-    let randomizer = randomizer.unwrap_or(&zero.as_ref()[..P::SALT_BYTES]);
+    let derived;
+    let randomizer = match randomizer {
+        Some(given) => given,
+        None => {
+            derived = Randomizer::<P>::deterministic(secret_key.as_ref());
+            derived.as_ref()
+        }
+    };
     let request = Request::new::<P>(secret_key.as_ref(), digest, randomizer, 256)?;
     cleared::<P, _>(window, memory, sign_memory::<P>, 1..=P::V, |window, width, memory| {
         signing::sign::<P, B>(b, &request, SecretMap::Compact(window), width, memory).map(Signature::from_bytes)

@@ -144,7 +144,8 @@ impl Tile<'_> {
             // SAFETY: the tile lies within this row.
             let tile = core::array::from_fn(|w| unsafe { _mm256_loadu_si256(at.wrapping_add(w * TILE).cast()) });
             add_row(tables, tile);
-            advance -= step;
+            // After the last row it is not used, and may be below zero.
+            advance = advance.wrapping_sub(step);
             at = at.wrapping_add(advance);
         }
         for (i, tables) in (self.first + whole.len()..).zip(cut) {
