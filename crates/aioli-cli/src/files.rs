@@ -72,6 +72,23 @@ pub(crate) fn check_free(path: &Path, force: bool) -> Result<(), Error> {
     }
 }
 
+/// Refuses arguments of which more than one is read from standard input.
+///
+/// Standard input can be read only once: the second reader would see an empty file. Every command
+/// passes all its inputs here before it reads any of them.
+pub(crate) fn check_standard_input<'a>(inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), Error> {
+    match inputs.into_iter().filter(|path| is_standard_input(path)).count() {
+        0 | 1 => Ok(()),
+        uses => Err(Error::Usage(format!("standard input can be read only once, but {uses} arguments name it"))),
+    }
+}
+
+/// Whether a path is `-` or one of the names that Unix systems give to standard input.
+fn is_standard_input(path: &Path) -> bool {
+    const NAMES: [&str; 3] = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+    is_dash(path) || cfg!(unix) && NAMES.iter().any(|name| path == Path::new(name))
+}
+
 /// Opens a file for reading; `-` is standard input.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>, Error> {
     if is_dash(path) {

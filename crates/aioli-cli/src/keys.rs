@@ -16,6 +16,11 @@ pub(crate) struct PassphraseSource {
 }
 
 impl PassphraseSource {
+    /// The file of the passphrase, if it comes from one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.passphrase_file.as_deref()
+    }
+
     /// The passphrase of a key that exists.
     fn existing(&self, key: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
         match &self.passphrase_file {

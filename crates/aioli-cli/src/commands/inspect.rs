@@ -13,9 +13,10 @@ use aioli::pkcs8::pkcs8::EncryptedPrivateKeyInfoRef;
 use aioli::pkcs8::pkcs8::pkcs5::EncryptionScheme;
 use aioli::pkcs8::pkcs8::pkcs5::pbes2::Kdf;
 use aioli::pkcs8::{FormatError, Identifiers, SecretDocument};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(arguments: &Inspect) -> Result<Exit, Error> {
+    files::check_standard_input(arguments.files.iter().map(PathBuf::as_path).chain(arguments.passphrase.file()))?;
     let mut worst = Exit::Done;
     for file in &arguments.files {
         match describe(file, arguments) {

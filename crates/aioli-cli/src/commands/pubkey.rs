@@ -10,6 +10,7 @@ use std::path::Path;
 
 pub(crate) fn run(arguments: &Pubkey) -> Result<Exit, Error> {
     let Pubkey { key, out, passphrase, force } = arguments;
+    files::check_standard_input([key.as_path()].into_iter().chain(passphrase.file()))?;
     let path = match out {
         Some(path) => path.clone(),
         None => {

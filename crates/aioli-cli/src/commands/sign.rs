@@ -17,10 +17,8 @@ pub(crate) fn run(arguments: &Sign) -> Result<Exit, Error> {
     if out.is_some() && files.len() > 1 {
         return Err(Error::Usage("--out takes the signature of a single file".into()));
     }
-    signed::check_dashes(files)?;
-    if files::is_dash(key) && files.iter().any(|file| files::is_dash(file)) {
-        return Err(Error::Usage("standard input cannot be both the key and the file".into()));
-    }
+    let inputs = files.iter().chain([key]).map(PathBuf::as_path).chain(passphrase.file());
+    files::check_standard_input(inputs)?;
     let key = keys::read_private(key, passphrase)?;
     let signer = Signer {
         fingerprint: fingerprint(&key.verifying_key()),

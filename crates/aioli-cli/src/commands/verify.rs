@@ -12,18 +12,14 @@ use aioli::any::{ExpandedVerifyingKey, Signature};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 use serde::Serialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(arguments: &Verify) -> Result<Exit, Error> {
     let Verify { key, files, signature, quiet, json } = arguments;
     if signature.is_some() && files.len() > 1 {
         return Err(Error::Usage("--signature takes the signature of a single file".into()));
     }
-    signed::check_dashes(files)?;
-    let standard_inputs = [Some(key), signature.as_ref(), files.iter().find(|file| files::is_dash(file))];
-    if standard_inputs.into_iter().flatten().filter(|path| files::is_dash(path)).count() > 1 {
-        return Err(Error::Usage("standard input cannot be more than one of key, signature and file".into()));
-    }
+    files::check_standard_input(files.iter().chain([key]).chain(signature).map(PathBuf::as_path))?;
     if signature.is_none() && files.iter().any(|file| files::is_dash(file)) {
         return Err(Error::Usage("standard input needs --signature PATH".into()));
     }
