@@ -306,9 +306,11 @@ fn seconds(text: &str) -> Result<f64, String> {
 const EXIT_CODES: &str = "Exit codes (stable):
   0  done, or every signature is valid
   1  a signature is not valid, or a known answer differs
-  2  usage: wrong or missing arguments, or no terminal to ask for a passphrase
-  3  input or output: a file cannot be read or written, or exists already
-  4  malformed or unsupported input, or a wrong passphrase
+  2  usage: wrong, missing or conflicting arguments (standard input used twice, an output that is
+     an input), or no terminal to ask for a passphrase
+  3  input or output: a file cannot be read or written, exists already, or must not be replaced
+  4  malformed or unsupported input, a wrong passphrase, or a key file whose decryption costs more
+     than 256 MiB or about a second
   5  a key does not fit: wrong set, round or fingerprint
 With several files, the highest of their codes.
 

@@ -95,4 +95,4 @@ pub(crate) fn is_deceptive(c: char) -> bool {
 
 /// Bytes of the longest key or signature file that is read. The longest that this program writes
 /// has about 8 KiB.
-pub(crate) const LIMIT: u64 = 1 << 16;
+const LIMIT: u64 = 1 << 16;

@@ -66,8 +66,9 @@ impl WithoutEcho {
         let mut silent = before.clone();
         silent.local_modes.remove(LocalModes::ECHO);
         silent.local_modes.insert(LocalModes::ECHONL);
+        let terminal_to_restore = terminal.try_clone()?;
         tcsetattr(terminal, OptionalActions::Flush, &silent)?;
-        held.0.terminal = Some((terminal.try_clone()?, before));
+        held.0.terminal = Some((terminal_to_restore, before));
         Ok(Self(()))
     }
 }
