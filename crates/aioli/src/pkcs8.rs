@@ -42,7 +42,8 @@
 //! knows PBKDF2, AES-128 and GCM.
 //!
 //! A file itself says how much time and memory its decryption takes. `decode_private_key` refuses
-//! more than 256 MiB, about a second of scrypt, or 2,000,000 iterations of PBKDF2. The methods of the traits do not, so never give them a stranger's file.
+//! more than 256 MiB, about a second of scrypt, or 2,000,000 iterations of PBKDF2. The methods of
+//! the traits do not, so never give them a stranger's file.
 
 use crate::algorithm::Algorithm;
 use crate::any;

@@ -86,8 +86,9 @@ fn an_interrupt_leaves_no_temporary_file() {
         eprintln!("skipped: an interrupt while a temporary file exists, which needs strace");
         return;
     }
-    for signal in ["INT", "TERM", "HUP"] {
+    for (signal, number) in [(Signal::INT, 2), (Signal::TERM, 15), (Signal::HUP, 1)] {
         let place = Place::with_key("mayo2");
+        place.write("pid", b"");
         let before = place.names();
         let key = place.read("k.key");
         for arguments in [
@@ -95,12 +96,19 @@ fn an_interrupt_leaves_no_temporary_file() {
             &["keygen", "--set", "mayo2", "--out", "k", "--no-passphrase", "--force"],
             &["sign", "-k", "k.key", "f"],
         ] {
-            // The signal comes while the contents are written to disk, which then takes two seconds.
-            let script = format!(
-                "exec strace -f -o /dev/null -e trace=fsync -e inject=fsync:delay_exit=2000000:signal={signal}:when=1 \"$@\""
-            );
-            let run = place.run_in_shell(&script, arguments);
-            assert_eq!(run.code, None, "{arguments:?}: {}", run.stderr);
+            place.write("pid", b"");
+            // The file has its contents, and asking the disk to store them takes long.
+            let mut command = Command::new("strace");
+            command.args(["-f", "-o", "/dev/null", "-e", "trace=fsync", "-e"]);
+            command.args(["inject=fsync:delay_enter=1500000:when=1", "sh", "-c", "echo $$ > pid; exec \"$@\"", "sh"]);
+            command.arg(AIOLI).args(arguments).current_dir(place.path("")).stderr(Stdio::null());
+            let mut child = command.spawn().unwrap();
+            wait_until("a temporary file", || place.names().iter().any(|name| name.ends_with(".part")));
+            // Its contents follow at once.
+            std::thread::sleep(Duration::from_millis(200));
+            let pid = place.text("pid").trim().parse().ok().and_then(Pid::from_raw).unwrap();
+            kill_process(pid, signal).unwrap();
+            assert_eq!(child.wait().unwrap().signal(), Some(number), "{arguments:?}");
             assert_eq!(place.names(), before, "{arguments:?}");
             assert_eq!(place.read("k.key"), key);
         }
