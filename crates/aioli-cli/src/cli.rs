@@ -46,6 +46,9 @@ pub(crate) enum Command {
 ///
 /// The private key is encrypted with a passphrase (PBES2: scrypt and AES-256), which is asked for
 /// on the terminal.
+///
+/// With --force, the old pair stays as NAME.key.old and NAME.pub.old until the new one has been
+/// written and read back. If a kill leaves these files, move them back or remove them.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   aioli keygen --set mayo1 --out release
@@ -63,7 +66,7 @@ pub(crate) struct Keygen {
     /// Leave the private key unencrypted
     #[arg(long, conflicts_with = "passphrase_file")]
     pub(crate) no_passphrase: bool,
-    /// Overwrite existing files
+    /// Overwrite existing files, which must be regular
     #[arg(short, long)]
     pub(crate) force: bool,
 }
@@ -85,7 +88,7 @@ pub(crate) struct Pubkey {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) passphrase: PassphraseSource,
-    /// Overwrite an existing file
+    /// Overwrite an existing regular file, unless it is a private key
     #[arg(short, long)]
     pub(crate) force: bool,
 }
@@ -115,10 +118,10 @@ pub(crate) struct Sign {
     pub(crate) raw: bool,
     #[command(flatten)]
     pub(crate) passphrase: PassphraseSource,
-    /// Overwrite existing signatures
+    /// Overwrite existing regular files, unless they are inputs or private keys
     #[arg(short, long)]
     pub(crate) force: bool,
-    /// Print errors only
+    /// Print errors and warnings only
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }
@@ -127,6 +130,10 @@ pub(crate) struct Sign {
 ///
 /// Reads FILE.sig for every FILE, in the form that `sign` writes or as bare bytes. With several
 /// files, exits with the highest of their codes.
+///
+/// Messages escape control characters in file names. The JSON document gives each name as a string;
+/// for a name that is not UTF-8, `file_bytes` or `signature_bytes` gives all its bytes in
+/// hexadecimal too.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   aioli verify -k release.pub aioli-0.1.0.tar.gz
@@ -217,8 +224,8 @@ pub(crate) struct Speed {
     /// Seconds to spend on each operation
     #[arg(long, value_name = "SECONDS", default_value = "0.25", value_parser = seconds)]
     pub(crate) time: f64,
-    /// Write the results to this file too, replacing it; - is standard output, in place of the
-    /// table
+    /// Write the results to this file too, replacing a regular file that is no private key; - is
+    /// standard output, in place of the table
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) json: Option<PathBuf>,
 }
@@ -299,9 +306,11 @@ fn seconds(text: &str) -> Result<f64, String> {
 const EXIT_CODES: &str = "Exit codes (stable):
   0  done, or every signature is valid
   1  a signature is not valid, or a known answer differs
-  2  usage: wrong or missing arguments, or no terminal to ask for a passphrase
-  3  input or output: a file cannot be read or written, or exists already
-  4  malformed or unsupported input, or a wrong passphrase
+  2  usage: wrong, missing or conflicting arguments (standard input used twice, an output that is
+     an input), or no terminal to ask for a passphrase
+  3  input or output: a file cannot be read or written, exists already, or must not be replaced
+  4  malformed or unsupported input, a wrong passphrase, or a key file whose decryption costs more
+     than 256 MiB or about a second
   5  a key does not fit: wrong set, round or fingerprint
 With several files, the highest of their codes.
 

@@ -13,8 +13,16 @@
 //! The signature covers the bytes of the signed file alone, so any MAYO software can check it.
 //! The lines above it only name the set and the key that it was made with.
 //!
-//! Every envelope has one reading, because the reader accepts exactly this form. A line ends with
-//! LF or with CR LF, since some tools turn the one into the other.
+//! The reader accepts exactly this form, so a signature of a key has one envelope:
+//!
+//! - the seven kinds of lines in this order, nothing before, between or after them;
+//! - one space after each colon, and no other space;
+//! - the set's name as [`Algorithm::name`] gives it, and the number of its round;
+//! - the fingerprint in canonical base64 without padding;
+//! - the signature in canonical base64 with padding, 64 characters a line, the last line shorter if
+//!   need be, but not empty;
+//! - LF after every line, the last included, or CR LF after every line, since some tools turn the one
+//!   into the other. Only this choice is free.
 
 use crate::fingerprint::is_fingerprint;
 use crate::round::round_number;
@@ -76,7 +84,13 @@ impl Envelope {
         }
         let signature = Base64::decode_vec(&body.concat()).map_err(|_| EnvelopeError::Base64)?;
         let signature = Signature::from_bytes(algorithm, &signature).map_err(EnvelopeError::Signature)?;
-        Ok(Self { signature, fingerprint: fingerprint.into() })
+        let envelope = Self { signature, fingerprint: fingerprint.into() };
+        // Whatever else the steps above let pass is not the form that this program writes.
+        let written = envelope.to_string();
+        match text == written || text == written.replace('\n', "\r\n") {
+            true => Ok(envelope),
+            false => Err(EnvelopeError::LineEnds),
+        }
     }
 }
 
@@ -117,6 +131,8 @@ pub(crate) enum EnvelopeError {
     Signature(aioli::Error),
     /// Trailing data after the end marker.
     Trailing,
+    /// Lines do not all end with LF, or all with CR LF.
+    LineEnds,
 }
 
 impl fmt::Display for EnvelopeError {
@@ -134,6 +150,7 @@ impl fmt::Display for EnvelopeError {
             Self::LineLength => write!(f, "base64 is not in lines of {WIDTH} characters"),
             Self::Base64 => f.write_str("not base64"),
             Self::Signature(error) => error.fmt(f),
+            Self::LineEnds => f.write_str("not every line ends with LF, or every line with CR LF"),
             Self::Trailing => write!(f, "trailing data after {END:?}"),
         }
     }

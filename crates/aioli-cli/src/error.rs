@@ -1,6 +1,7 @@
 //! The errors of the command, and the exit code of each.
 
 use crate::envelope::EnvelopeError;
+use crate::files::shown;
 use aioli::pkcs8::FormatError;
 use std::fmt;
 use std::io;
@@ -39,6 +40,12 @@ pub(crate) enum Error {
     File { doing: &'static str, path: PathBuf, source: io::Error },
     /// A file of this name exists, and `--force` was not given.
     Exists(PathBuf),
+    /// An output would replace a device, a directory or a link.
+    NotRegular(PathBuf),
+    /// An output would replace a private key.
+    PrivateKey(PathBuf),
+    /// An interrupted `keygen --force` left this file, which may be the only copy of a key.
+    Leftover(PathBuf),
     /// Writing to standard output failed.
     Output(io::Error),
     /// Asking on the terminal failed.
@@ -76,6 +83,7 @@ impl Error {
         match self {
             Self::Usage(_) => Exit::Usage,
             Self::File { .. } | Self::Exists(_) | Self::Output(_) | Self::Terminal(_) => Exit::InputOutput,
+            Self::NotRegular(_) | Self::PrivateKey(_) | Self::Leftover(_) => Exit::InputOutput,
             Self::Malformed { reason: Reason::Key(aioli::Error::KeyFormat(FormatError::Encrypted)), .. } => Exit::Usage,
             Self::Malformed { .. } => Exit::Malformed,
             Self::OtherKey { .. } | Self::OtherSet { .. } => Exit::KeyMismatch,
@@ -99,16 +107,23 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Usage(message) => f.write_str(message),
-            Self::File { doing, path, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
-            Self::Exists(path) => write!(f, "{} exists; use --force to overwrite it", path.display()),
+            Self::File { doing, path, source } => write!(f, "cannot {doing} {}: {source}", shown(path)),
+            Self::Exists(path) => write!(f, "{} exists; use --force to overwrite it", shown(path)),
+            Self::NotRegular(path) => write!(f, "{} is not a regular file, so it is not replaced", shown(path)),
+            Self::PrivateKey(path) => write!(f, "{} is a private key, so it is not replaced", shown(path)),
+            Self::Leftover(path) => write!(
+                f,
+                "{} exists: it may be a key that an interrupted keygen kept; move it back or remove it",
+                shown(path)
+            ),
             Self::Output(source) => write!(f, "cannot write to standard output: {source}"),
             Self::Terminal(source) => write!(f, "cannot ask for the passphrase: {source}"),
-            Self::Malformed { path, reason } => write!(f, "{}: {reason}", path.display()),
+            Self::Malformed { path, reason } => write!(f, "{}: {reason}", shown(path)),
             Self::OtherKey { path, expected, given } => {
-                write!(f, "{}: signature of the key {given}, but the given key is {expected}", path.display())
+                write!(f, "{}: signature of the key {given}, but the given key is {expected}", shown(path))
             }
             Self::OtherSet { path, expected, given } => {
-                write!(f, "{}: signature of {given}, but the key is for {expected}", path.display())
+                write!(f, "{}: signature of {given}, but the key is for {expected}", shown(path))
             }
             Self::Library(error) => error.fmt(f),
         }

@@ -16,14 +16,19 @@ pub(crate) struct PassphraseSource {
 }
 
 impl PassphraseSource {
+    /// The file of the passphrase, if it comes from one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.passphrase_file.as_deref()
+    }
+
     /// The passphrase of a key that exists.
     fn existing(&self, key: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
         match &self.passphrase_file {
             Some(path) => from_file(path),
-            None if terminal::can_ask() => terminal::ask(&format!("Passphrase of {}: ", key.display())),
+            None if terminal::can_ask() => terminal::ask(&format!("Passphrase of {}: ", files::shown(key))),
             None => Err(Error::Usage(format!(
                 "{} is encrypted and there is no terminal to ask for its passphrase: give --passphrase-file PATH",
-                key.display()
+                files::shown(key)
             ))),
         }
     }
@@ -51,8 +56,17 @@ impl PassphraseSource {
     }
 }
 
-/// Reads a private key, and asks for its passphrase if it is encrypted.
+/// Reads a private key to use it, and warns if others can access the file.
 pub(crate) fn read_private(path: &Path, source: &PassphraseSource) -> Result<SigningKey, Error> {
+    if let Some(mode) = open_to_others(path).filter(|_| !files::is_dash(path)) {
+        let path = files::shown(path);
+        terminal::note(format_args!("aioli: warning: {path}: not only the owner can access it (mode {mode:04o})"));
+    }
+    open_private(path, source)
+}
+
+/// Reads a private key, and asks for its passphrase if it is encrypted.
+pub(crate) fn open_private(path: &Path, source: &PassphraseSource) -> Result<SigningKey, Error> {
     let file = files::read(path)?;
     let identifiers = Identifiers::OQS;
     let key = match identifiers.decode_private_key(&file, None) {
@@ -63,6 +77,16 @@ pub(crate) fn read_private(path: &Path, source: &PassphraseSource) -> Result<Sig
         other => other,
     };
     key.map_err(|error| Error::Malformed { path: path.into(), reason: Reason::Key(error) })
+}
+
+/// Whether a file is a private key, damaged or not: what must not be replaced.
+pub(crate) fn is_private(path: &Path) -> bool {
+    // What cannot be read, or is too long, is no private key.
+    let Ok(file) = files::read(path) else { return false };
+    let label = b"PRIVATE KEY-----";
+    let decoded = Identifiers::OQS.decode_private_key(&file, None);
+    matches!(decoded, Ok(_) | Err(aioli::Error::KeyFormat(FormatError::Encrypted)))
+        || file.windows(label.len()).any(|window| window == label)
 }
 
 /// Reads a public key.
@@ -83,6 +107,20 @@ pub(crate) fn private_pem(key: &SigningKey, passphrase: Option<&[u8]>) -> Zeroiz
 /// The text of a public key file.
 pub(crate) fn public_pem(key: &VerifyingKey) -> String {
     key.to_public_key_pem(LineEnding::LF).expect("a public key is far below the length that DER can hold")
+}
+
+/// The mode of a file that others than its owner can access.
+#[cfg(unix)]
+pub(crate) fn open_to_others(path: &Path) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = path.metadata().ok().filter(|metadata| metadata.is_file())?.permissions().mode() & 0o777;
+    Some(mode).filter(|mode| mode & 0o077 != 0)
+}
+
+/// None: this system has no modes.
+#[cfg(not(unix))]
+pub(crate) fn open_to_others(_: &Path) -> Option<u32> {
+    None
 }
 
 /// The passphrase in the first line of a file.

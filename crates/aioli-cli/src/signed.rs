@@ -8,14 +8,6 @@ use aioli::any::MessageDigest;
 use indicatif::ProgressBar;
 use std::path::{Path, PathBuf};
 
-/// Refuses standard input that is named more than once, because it can be read only once.
-pub(crate) fn check_dashes(files: &[PathBuf]) -> Result<(), Error> {
-    match files.iter().filter(|file| files::is_dash(file)).count() {
-        0 | 1 => Ok(()),
-        _ => Err(Error::Usage("standard input can be given only once".into())),
-    }
-}
-
 /// A progress bar over the bytes of all files, hidden if they are few.
 pub(crate) fn progress(files: &[PathBuf]) -> ProgressBar {
     let total = files.iter().filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum();

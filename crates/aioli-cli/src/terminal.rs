@@ -41,10 +41,42 @@ pub(crate) fn can_ask() -> bool {
     io::stderr().is_terminal()
 }
 
+/// Asks for a passphrase on the terminal, without echo. An interrupt turns echo on again.
+#[cfg(unix)]
+pub(crate) fn ask(prompt: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let read = || {
+        let mut terminal = std::fs::File::options().read(true).write(true).open("/dev/tty")?;
+        let _silent = crate::interrupt::WithoutEcho::new(&terminal)?;
+        terminal.write_all(prompt.as_bytes())?;
+        read_line(&mut terminal)
+    };
+    read().map_err(Error::Terminal)
+}
+
 /// Asks for a passphrase on the terminal, without echo.
+#[cfg(not(unix))]
 pub(crate) fn ask(prompt: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
     let passphrase = rpassword::prompt_password(prompt).map_err(Error::Terminal)?;
     Ok(Zeroizing::new(passphrase.into_bytes()))
+}
+
+/// A line without its end. Reads byte by byte into memory reserved beforehand, so no buffer and no
+/// reallocation leaves a copy of a secret behind.
+#[cfg(unix)]
+fn read_line(terminal: &mut impl io::Read) -> io::Result<Zeroizing<Vec<u8>>> {
+    let mut line = Zeroizing::new(Vec::with_capacity(LONGEST_LINE));
+    let mut byte = Zeroizing::new([0]);
+    loop {
+        match terminal.read(&mut *byte) {
+            Ok(0) if line.is_empty() => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(0) => return Ok(line),
+            Ok(_) if byte[0] == b'\n' => return Ok(line),
+            Ok(_) if line.len() == LONGEST_LINE => return Err(io::Error::other("the line is too long")),
+            Ok(_) => line.push(byte[0]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => (),
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// A progress bar on standard error, hidden if that is not a terminal.
@@ -66,3 +98,7 @@ pub(crate) enum Unit {
     /// Known-answer records.
     Records,
 }
+
+/// Bytes of the longest line that terminals pass on.
+#[cfg(unix)]
+const LONGEST_LINE: usize = 4096;

@@ -42,7 +42,8 @@
 //! knows PBKDF2, AES-128 and GCM.
 //!
 //! A file itself says how much time and memory its decryption takes. `decode_private_key` refuses
-//! excessive costs. The methods of the traits do not, so never give them a stranger's file.
+//! more than 256 MiB, about a second of scrypt, or 2,000,000 iterations of PBKDF2. The methods of
+//! the traits do not, so never give them a stranger's file.
 
 use crate::algorithm::Algorithm;
 use crate::any;
@@ -348,7 +349,8 @@ fn decrypt(method: &EncryptionScheme, passphrase: &[u8], data: &[u8]) -> Result<
             let blocks = u64::from(kdf.block_size) * u64::from(kdf.parallelization);
             let bytes = kdf.cost_parameter.checked_mul(128 * blocks);
             // Without this check a cost of zero would panic in a dependency, and a lack of memory would abort.
-            kdf.cost_parameter.is_power_of_two() && bytes.is_some_and(|bytes| bytes <= MAX_SCRYPT_BYTES)
+            kdf.cost_parameter.is_power_of_two()
+                && bytes.is_some_and(|bytes| bytes <= MAX_SCRYPT_BYTES && can_allocate(bytes))
         }
         Some(Kdf::Pbkdf2(kdf)) => (1..=MAX_PBKDF2_ITERATIONS).contains(&kdf.iteration_count),
         _ => false,
@@ -360,6 +362,14 @@ fn decrypt(method: &EncryptionScheme, passphrase: &[u8], data: &[u8]) -> Result<
         pkcs5::Error::DecryptFailed => FormatError::Decryption,
         _ => FormatError::UnsupportedEncryption(method.oid()),
     })
+}
+
+/// Whether this memory can be had now. A dependency that could not have it would abort.
+fn can_allocate(bytes: u64) -> bool {
+    let Ok(bytes) = usize::try_from(bytes) else { return false };
+    let mut memory = Vec::<u8>::new();
+    // Hidden from the optimizer, which may remove an allocation that nothing uses.
+    core::hint::black_box(&mut memory).try_reserve_exact(bytes).is_ok()
 }
 
 /// A public key of the set, unless it has the length of one of the interim MAYO_2.
@@ -376,9 +386,10 @@ const PQ_MAYO_SEED: Tag = Tag::ContextSpecific { constructed: false, number: Tag
 /// Bytes of a public key of pq-mayo's interim MAYO_2.
 const INTERIM_PUBLIC_KEY_BYTES: usize = 4368;
 
-/// The largest accepted memory of scrypt times its parallelization. It suffices for N = 2^20, r = 8,
-/// eight times the usual recommendation.
-const MAX_SCRYPT_BYTES: u64 = 1 << 30;
+/// The largest accepted memory of scrypt times its parallelization: 256 MiB, and about a second. It
+/// suffices for N = 2^18, r = 8, p = 1, twice the usual recommendation.
+const MAX_SCRYPT_BYTES: u64 = 1 << 28;
 
-/// The largest accepted number of iterations of PBKDF2, about 16 times the usual recommendation.
-const MAX_PBKDF2_ITERATIONS: u32 = 10_000_000;
+/// The largest accepted number of iterations of PBKDF2, about a second and three times the usual
+/// recommendation.
+const MAX_PBKDF2_ITERATIONS: u32 = 2_000_000;

@@ -350,17 +350,22 @@ fn damaged_or_costly_encryption_is_refused() {
         let error = OQS.decode_private_key(&file, Some(b"x")).err();
         assert!(matches!(error, Some(Error::KeyFormat(FormatError::UnsupportedEncryption(_)))), "{cost}");
     }
-    // N = 2^62, and PBES1.
+    // scrypt: N = 2^62; N = 2^19, which takes 512 MiB; N = 2^14 with p = 17, which works as long.
     let salt = tlv(0x04, b"salt and pepper!");
-    let cost = [tlv(0x02, &[0x40, 0, 0, 0, 0, 0, 0, 0]), vec![2, 1, 8, 2, 1, 1]].concat();
-    let scrypt =
-        [&[0x06, 9, 0x2b, 6, 1, 4, 1, 0xda, 0x47, 4, 11][..], &tlv(0x30, &[salt.clone(), cost].concat())].concat();
-    let aes = [&[0x06, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 1, 0x2a][..], &tlv(0x04, &[3; 16])].concat();
-    let pbes2 = tlv(0x30, &[tlv(0x30, &scrypt), tlv(0x30, &aes)].concat());
-    let pbes2 = [&[0x06, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 5, 13][..], &pbes2].concat();
+    let encrypted = |costs: [&[u8]; 3]| {
+        let costs = costs.map(|cost| tlv(0x02, cost)).concat();
+        let scrypt =
+            [&[0x06, 9, 0x2b, 6, 1, 4, 1, 0xda, 0x47, 4, 11][..], &tlv(0x30, &[salt.clone(), costs].concat())].concat();
+        let aes = [&[0x06, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 1, 0x2a][..], &tlv(0x04, &[3; 16])].concat();
+        let pbes2 = tlv(0x30, &[tlv(0x30, &scrypt), tlv(0x30, &aes)].concat());
+        [&[0x06, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 5, 13][..], &pbes2].concat()
+    };
+    let largest = encrypted([&[0x40, 0, 0, 0, 0, 0, 0, 0], &[8], &[1]]);
+    let large = encrypted([&[8, 0, 0], &[8], &[1]]);
+    let long = encrypted([&[0x40, 0], &[8], &[17]]);
     let pbes1 = tlv(0x30, &[tlv(0x04, b"pepper!!"), vec![2, 1, 1]].concat());
     let pbes1 = [&[0x06, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 5, 3][..], &pbes1].concat();
-    for scheme in [pbes2, pbes1] {
+    for scheme in [largest, large, long, pbes1] {
         let file = tlv(0x30, &[tlv(0x30, &scheme), tlv(0x04, &[0; 32])].concat());
         let error = OQS.decode_private_key(&file, Some(b"x")).err();
         assert!(matches!(error, Some(Error::KeyFormat(FormatError::UnsupportedEncryption(_)))), "{error:?}");

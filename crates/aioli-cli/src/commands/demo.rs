@@ -3,8 +3,10 @@
 use super::{keygen, sign, speed, verify};
 use crate::cli::{Cli, Command, Demo};
 use crate::error::{Error, Exit};
-use crate::files::{self, Access};
+use crate::files;
+use crate::interrupt::hold;
 use crate::measure::measure;
+use crate::output::{self, Access};
 use crate::terminal::{note, say};
 use aioli::Algorithm;
 use aioli::backend::DetectedBackend;
@@ -17,7 +19,10 @@ pub(crate) fn run(arguments: &Demo) -> Result<Exit, Error> {
     let failed = |source| Error::File { doing: "work in", path: std::env::temp_dir(), source };
     let (name, contents) = document(arguments)?;
     let before = std::env::current_dir();
+    let mut held = hold();
     let directory = tempfile::tempdir().map_err(failed)?;
+    held.remember(directory.path());
+    drop(held);
     std::env::set_current_dir(&directory).map_err(failed)?;
     let result = steps(&name, contents);
     // Some systems refuse to remove the current directory.
@@ -32,8 +37,8 @@ pub(crate) fn run(arguments: &Demo) -> Result<Exit, Error> {
 /// Makes a key, signs, verifies, and verifies again with a flipped bit, in the current directory.
 fn steps(name: &str, mut contents: Vec<u8>) -> Result<Exit, Error> {
     let path = Path::new(name);
-    files::write(path, &contents, Access::Everyone, false)?;
-    say!("A key, and a signature of {name} ({} bytes):\n", contents.len())?;
+    output::write(path, &contents, Access::Everyone, false)?;
+    say!("A key, and a signature of {} ({} bytes):\n", files::shown(path), contents.len())?;
     for line in ["keygen --set mayo1 --out demo --no-passphrase", "sign -k demo.key", "verify -k demo.pub"] {
         let exit = step(line, name)?;
         if exit != Exit::Done {
@@ -42,7 +47,7 @@ fn steps(name: &str, mut contents: Vec<u8>) -> Result<Exit, Error> {
     }
     let middle = contents.len() / 2;
     contents[middle] ^= 1;
-    files::write(path, &contents, Access::Everyone, true)?;
+    output::write(path, &contents, Access::Everyone, true)?;
     say!("One bit of the file flipped:\n")?;
     match step("verify -k demo.pub", name)? {
         Exit::Invalid => Ok(Exit::Done),
@@ -57,7 +62,11 @@ fn steps(name: &str, mut contents: Vec<u8>) -> Result<Exit, Error> {
 /// Shows a command and runs it.
 fn step(line: &str, name: &str) -> Result<Exit, Error> {
     let file = Some(name).filter(|_| !line.starts_with("keygen"));
-    say!("$ aioli {line}{}{}", if file.is_some() { " " } else { "" }, file.unwrap_or_default())?;
+    say!(
+        "$ aioli {line}{}{}",
+        if file.is_some() { " " } else { "" },
+        files::shown(Path::new(file.unwrap_or_default()))
+    )?;
     let words = ["aioli"].into_iter().chain(line.split(' ')).chain(file);
     let exit = match Cli::parse_from(words).command {
         Some(Command::Keygen(arguments)) => keygen::run(&arguments)?,
@@ -84,7 +93,7 @@ fn speed_table() -> Result<Exit, Error> {
 fn document(arguments: &Demo) -> Result<(String, Vec<u8>), Error> {
     let path = arguments.file.clone().unwrap_or_else(|| PathBuf::from("README.md"));
     match std::fs::read(&path) {
-        Ok(contents) if contents.is_empty() => Err(Error::Usage(format!("{} has no bit to flip", path.display()))),
+        Ok(contents) if contents.is_empty() => Err(Error::Usage(format!("{} has no bit to flip", files::shown(&path)))),
         Ok(contents) => {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             Ok((name, contents))

@@ -13,14 +13,15 @@ use aioli::pkcs8::pkcs8::EncryptedPrivateKeyInfoRef;
 use aioli::pkcs8::pkcs8::pkcs5::EncryptionScheme;
 use aioli::pkcs8::pkcs8::pkcs5::pbes2::Kdf;
 use aioli::pkcs8::{FormatError, Identifiers, SecretDocument};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(arguments: &Inspect) -> Result<Exit, Error> {
+    files::check_standard_input(arguments.files.iter().map(PathBuf::as_path).chain(arguments.passphrase.file()))?;
     let mut worst = Exit::Done;
     for file in &arguments.files {
         match describe(file, arguments) {
             Ok(Description { what, facts }) => {
-                say!("{}: {what}", file.display())?;
+                say!("{}: {what}", files::shown(file))?;
                 for (name, value) in facts {
                     say!("  {name:<12} {value}")?;
                 }
@@ -61,7 +62,7 @@ fn describe(path: &Path, arguments: &Inspect) -> Result<Description, Error> {
             let encryption = encryption(&file).unwrap_or_else(|| "unknown algorithm".into());
             match arguments.passphrase.passphrase_file {
                 Some(_) => {
-                    let key = keys::read_private(path, &arguments.passphrase)?;
+                    let key = keys::open_private(path, &arguments.passphrase)?;
                     Ok(private_key(&key, path, &format!("{encoding}, encrypted: {encryption}")))
                 }
                 None => Ok(Description {
@@ -116,7 +117,7 @@ fn public_key(key: &VerifyingKey, encoding: &str) -> Description {
 fn private_key(key: &SigningKey, path: &Path, how: &str) -> Description {
     let mut facts = set(key.algorithm());
     facts.push(("fingerprint", format!("{} (of its public key)", fingerprint(&key.verifying_key()))));
-    if let Some(mode) = open_to_others(path) {
+    if let Some(mode) = keys::open_to_others(path) {
         facts.push(("warning", format!("not only the owner can access it (mode {mode:04o})")));
     }
     Description { what: format!("MAYO private key (PKCS#8, {how})"), facts }
@@ -175,20 +176,6 @@ fn encryption(file: &[u8]) -> Option<String> {
         _ => "unknown key derivation".into(),
     };
     Some(format!("PBES2 with {kdf} and {} bit cipher keys", 8 * pbes2.encryption.key_size()))
-}
-
-/// The mode of a file that others than its owner can access.
-#[cfg(unix)]
-fn open_to_others(path: &Path) -> Option<u32> {
-    use std::os::unix::fs::PermissionsExt;
-    let mode = path.metadata().ok().filter(|metadata| metadata.is_file())?.permissions().mode() & 0o777;
-    Some(mode).filter(|mode| mode & 0o077 != 0)
-}
-
-/// None: this system has no modes.
-#[cfg(not(unix))]
-fn open_to_others(_: &Path) -> Option<u32> {
-    None
 }
 
 /// The beginning of every PEM file.

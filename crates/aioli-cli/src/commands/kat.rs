@@ -2,7 +2,7 @@
 
 use crate::cli::Kat;
 use crate::error::{Error, Exit};
-use crate::files::{self, Access};
+use crate::output::{self, Access};
 use crate::terminal::{self, Unit, complain, say};
 use aioli::Algorithm;
 use aioli::backend::DetectedBackend;
@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &Kat) -> Result<Exit, Error> {
                 }
                 if let Some(directory) = write {
                     let path = directory.join(aioli_kat::file_name(set));
-                    files::write(&path, file.text.as_bytes(), Access::Everyone, true)?;
+                    output::write(&path, file.text.as_bytes(), Access::Everyone, true)?;
                 }
             }
             // A signature of this library that does not verify is a wrong answer, too.

@@ -2,14 +2,16 @@
 
 use crate::cli::Pubkey;
 use crate::error::{Error, Exit};
-use crate::files::{self, Access};
+use crate::files;
 use crate::fingerprint::fingerprint;
 use crate::keys;
+use crate::output::{self, Access, Inputs};
 use crate::terminal::{put_bytes, say};
 use std::path::Path;
 
 pub(crate) fn run(arguments: &Pubkey) -> Result<Exit, Error> {
     let Pubkey { key, out, passphrase, force } = arguments;
+    files::check_standard_input([key.as_path()].into_iter().chain(passphrase.file()))?;
     let path = match out {
         Some(path) => path.clone(),
         None => {
@@ -19,14 +21,14 @@ pub(crate) fn run(arguments: &Pubkey) -> Result<Exit, Error> {
     };
     let to_stdout = files::is_dash(&path);
     if !to_stdout {
-        files::check_free(&path, *force)?;
+        output::check(&path, *force, &Inputs::new([key.as_path()].into_iter().chain(passphrase.file())))?;
     }
     let public_key = keys::read_private(key, passphrase)?.verifying_key();
     let pem = keys::public_pem(&public_key);
     if to_stdout {
         put_bytes(pem.as_bytes())?;
     } else {
-        files::write(&path, pem.as_bytes(), Access::Everyone, *force)?;
+        output::write(&path, pem.as_bytes(), Access::Everyone, *force)?;
         say!("{}", fingerprint(&public_key))?;
     }
     Ok(Exit::Done)

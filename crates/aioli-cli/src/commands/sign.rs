@@ -3,8 +3,9 @@
 use crate::cli::Sign;
 use crate::envelope::Envelope;
 use crate::error::{Error, Exit};
-use crate::files::{self, Access};
+use crate::files;
 use crate::fingerprint::fingerprint;
+use crate::output::{self, Access, Inputs};
 use crate::terminal::{self, complain, note};
 use crate::{keys, signed};
 use aioli::any::ExpandedSigningKey;
@@ -17,16 +18,15 @@ pub(crate) fn run(arguments: &Sign) -> Result<Exit, Error> {
     if out.is_some() && files.len() > 1 {
         return Err(Error::Usage("--out takes the signature of a single file".into()));
     }
-    signed::check_dashes(files)?;
-    if files::is_dash(key) && files.iter().any(|file| files::is_dash(file)) {
-        return Err(Error::Usage("standard input cannot be both the key and the file".into()));
-    }
+    let inputs = files.iter().chain([key]).map(PathBuf::as_path).chain(passphrase.file());
+    files::check_standard_input(inputs.clone())?;
     let key = keys::read_private(key, passphrase)?;
     let signer = Signer {
         fingerprint: fingerprint(&key.verifying_key()),
         key: key.expand(),
         raw: *raw,
         force: *force,
+        inputs: Inputs::new(inputs),
         progress: signed::progress(files),
     };
     let results: Vec<_> = files.par_iter().map(|file| signer.sign(file, out.as_deref())).collect();
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &Sign) -> Result<Exit, Error> {
     for (file, result) in files.iter().zip(results) {
         match result {
             Ok(to) if *quiet || files::is_dash(&to) => (),
-            Ok(to) => note(format_args!("{}: signature in {}", file.display(), to.display())),
+            Ok(to) => note(format_args!("{}: signature in {}", files::shown(file), files::shown(&to))),
             Err(error) => {
                 complain(&error);
                 worst = worst.max(error.exit());
@@ -51,6 +51,7 @@ struct Signer {
     fingerprint: String,
     raw: bool,
     force: bool,
+    inputs: Inputs,
     progress: ProgressBar,
 }
 
@@ -63,7 +64,7 @@ impl Signer {
             None => files::with_ending(file, ".sig"),
         };
         if !files::is_dash(&to) {
-            files::check_free(&to, self.force)?;
+            output::check(&to, self.force, &self.inputs)?;
         }
         let digest = signed::digest(self.key.algorithm(), file, &self.progress)?;
         let signature = self.key.sign_digest(&digest)?;
@@ -74,7 +75,7 @@ impl Signer {
         if files::is_dash(&to) {
             terminal::put_bytes(&contents)?;
         } else {
-            files::write(&to, &contents, Access::Everyone, self.force)?;
+            output::write(&to, &contents, Access::Everyone, self.force)?;
         }
         Ok(to)
     }

@@ -2,9 +2,10 @@
 
 use crate::cli::Speed;
 use crate::error::{Error, Exit};
-use crate::files::{self, Access};
+use crate::files;
 use crate::gpu::Gpu;
 use crate::measure::{Measurement, measure};
+use crate::output::{self, Access, Inputs};
 use crate::terminal::say;
 use aioli::Algorithm;
 use aioli::backend::BackendKind;
@@ -20,6 +21,9 @@ pub(crate) fn run(arguments: &Speed) -> Result<Exit, Error> {
     let pool = threads.map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build());
     let pool = pool.transpose().map_err(|error| Error::Usage(format!("cannot start the threads: {error}")))?;
     let table = !json.as_deref().is_some_and(files::is_dash);
+    if let Some(path) = json.as_ref().filter(|_| table) {
+        output::check(path, true, &Inputs::new([]))?;
+    }
     if table {
         let threads = threads.map_or("one thread".into(), |threads| format!("batches on {threads} threads"));
         match &gpu {
@@ -44,7 +48,7 @@ pub(crate) fn run(arguments: &Speed) -> Result<Exit, Error> {
         let text = serde_json::to_string_pretty(&Document { machine: Machine::this(), results });
         let text = text.expect("strings and numbers") + "\n";
         match table {
-            true => files::write(path, text.as_bytes(), Access::Everyone, true)?,
+            true => output::write(path, text.as_bytes(), Access::Everyone, true)?,
             false => crate::terminal::put_bytes(text.as_bytes())?,
         }
     }

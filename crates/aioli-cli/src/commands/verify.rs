@@ -12,18 +12,14 @@ use aioli::any::{ExpandedVerifyingKey, Signature};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 use serde::Serialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(arguments: &Verify) -> Result<Exit, Error> {
     let Verify { key, files, signature, quiet, json } = arguments;
     if signature.is_some() && files.len() > 1 {
         return Err(Error::Usage("--signature takes the signature of a single file".into()));
     }
-    signed::check_dashes(files)?;
-    let standard_inputs = [Some(key), signature.as_ref(), files.iter().find(|file| files::is_dash(file))];
-    if standard_inputs.into_iter().flatten().filter(|path| files::is_dash(path)).count() > 1 {
-        return Err(Error::Usage("standard input cannot be more than one of key, signature and file".into()));
-    }
+    files::check_standard_input(files.iter().chain([key]).chain(signature).map(PathBuf::as_path))?;
     if signature.is_none() && files.iter().any(|file| files::is_dash(file)) {
         return Err(Error::Usage("standard input needs --signature PATH".into()));
     }
@@ -50,15 +46,15 @@ pub(crate) fn run(arguments: &Verify) -> Result<Exit, Error> {
             results: results.iter().map(|(file, signature, result)| Outcome::new(file, signature, result)).collect(),
         };
         let text = serde_json::to_string_pretty(&document).expect("strings and numbers");
-        say!("{text}")?;
+        say!("{}", safe_json(&text))?;
         return Ok(worst);
     }
     for (file, _, result) in &results {
         match result {
             Ok(()) if *quiet => (),
-            Ok(()) => say!("{}: valid", file.display())?,
+            Ok(()) => say!("{}: valid", files::shown(file))?,
             Err(Error::Library(aioli::Error::InvalidSignature)) if *quiet => (),
-            Err(Error::Library(aioli::Error::InvalidSignature)) => say!("{}: NOT VALID", file.display())?,
+            Err(Error::Library(aioli::Error::InvalidSignature)) => say!("{}: NOT VALID", files::shown(file))?,
             Err(error) => complain(error),
         }
     }
@@ -132,7 +128,11 @@ struct Key<'a> {
 #[derive(Serialize)]
 struct Outcome {
     file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_bytes: Option<String>,
     signature: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signature_bytes: Option<String>,
     valid: bool,
     exit_code: u8,
     error: Option<String>,
@@ -141,13 +141,42 @@ struct Outcome {
 impl Outcome {
     fn new(file: &Path, signature: &Path, result: &Result<(), Error>) -> Self {
         Self {
-            file: file.display().to_string(),
-            signature: signature.display().to_string(),
+            file: file.to_string_lossy().into_owned(),
+            file_bytes: hexadecimal(file),
+            signature: signature.to_string_lossy().into_owned(),
+            signature_bytes: hexadecimal(signature),
             valid: result.is_ok(),
             exit_code: exit(result) as u8,
             error: result.as_ref().err().map(|error| error.to_string()),
         }
     }
+}
+
+/// The bytes of a name in hexadecimal, if it is not UTF-8 and a JSON string would lose some of it.
+fn hexadecimal(path: &Path) -> Option<String> {
+    let name = path.as_os_str();
+    let digits = || name.as_encoded_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    name.to_str().is_none().then(digits)
+}
+
+/// JSON whose strings a terminal shows and does not obey.
+///
+/// JSON itself escapes only the control characters below U+0020. All others that are replaced here
+/// can occur inside strings alone, where `\u` means the same character.
+fn safe_json(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => safe.push(c),
+            c if files::is_deceptive(c) => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    safe.push_str(&format!("\\u{unit:04x}"));
+                }
+            }
+            c => safe.push(c),
+        }
+    }
+    safe
 }
 
 /// The exit code of a file's outcome.

@@ -19,9 +19,14 @@ fn private_keys_are_the_owners_alone() {
     // Replacing a file that was open to others closes it.
     std::fs::set_permissions(place.path("k.key"), PermissionsExt::from_mode(0o644)).unwrap();
     assert!(place.run(&["inspect", "k.key"]).expect(0).out().contains("0644"));
+    // Whoever uses it is told, too.
+    place.write("f", b"a message");
+    place.run(&["sign", "--quiet", "-k", "k.key", "f"]).expect(0).saying("warning: k.key").saying("0644");
+    place.run(&["pubkey", "--force", "k.key"]).expect(0).saying("warning: k.key").saying("0644");
     place.run(&keygen).expect(0);
     assert_eq!(mode(&place, "k.key"), 0o600);
     assert!(!place.run(&["inspect", "k.key"]).expect(0).out().contains("warning"));
+    assert_eq!(place.run(&["sign", "--force", "--quiet", "-k", "k.key", "f"]).expect(0).stderr, "");
 }
 
 /// A script in which no byte can be written into a file, as on a full disk.

@@ -3,9 +3,12 @@
 mod files;
 mod help;
 mod inspect;
+mod interrupts;
 mod keys;
 mod malformed;
 mod measuring;
+mod names;
+mod outputs;
 mod signing;
 
 use std::io::Write;
@@ -106,6 +109,14 @@ impl Run {
     pub(crate) fn expect(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{}\nstdout: {}\nstderr: {}", self.command, self.out(), self.stderr);
         assert!(code < 2 || !self.stderr.is_empty(), "{}: fails without a word", self.command);
+        self
+    }
+
+    /// Checks the exit code of a run that tells its errors on standard output.
+    #[cfg(unix)]
+    #[track_caller]
+    pub(crate) fn expect_silent(self, code: i32) -> Self {
+        assert_eq!((self.code, self.stderr.as_str()), (Some(code), ""), "{}", self.command);
         self
     }
 

@@ -9,6 +9,7 @@ pub(crate) fn der(tag: u8, contents: &[&[u8]]) -> Vec<u8> {
     let contents = contents.concat();
     let length = match contents.len() {
         length @ 0..0x80 => vec![length as u8],
+        length @ 0x80..0x100 => vec![0x81, length as u8],
         length => [vec![0x82], (length as u16).to_be_bytes().to_vec()].concat(),
     };
     [vec![tag], length, contents].concat()
@@ -69,6 +70,119 @@ fn envelopes() {
     bytes[100] = 0xff;
     place.write("bad", &bytes);
     place.run(&["verify", "-k", "k.pub", "-s", "bad", "f"]).expect(4).saying("not text");
+}
+
+#[test]
+fn an_envelope_has_one_form() {
+    let place = Place::with_key("mayo2");
+    place.run(&["sign", "-k", "k.key", "f"]).expect(0);
+    let good = place.text("f.sig");
+    let crlf = good.replace('\n', "\r\n");
+    let body = good.find("BEGIN MAYO SIGNATURE-----\n").unwrap() + 26;
+    let end = good.find("\n-----END").unwrap();
+    let padded = good[..end].ends_with('=');
+    let mut cases = vec![
+        ("no end of the last line", good.trim_end().to_owned()),
+        ("CR alone at the end", format!("{}\r", good.trim_end())),
+        ("one CR LF", good.replacen('\n', "\r\n", 1)),
+        ("CR LF at the end", format!("{}\r\n", good.trim_end())),
+        ("one LF", crlf.replacen("\r\n", "\n", 1)),
+        ("LF at the end", format!("{}\n", crlf.trim_end())),
+        ("no end of the last CR LF", crlf.trim_end().to_owned()),
+        ("CR for LF", good.replace('\n', "\r")),
+        ("CR CR LF", good.replace('\n', "\r\r\n")),
+        ("empty last line", format!("{good}\n")),
+        ("NUL", format!("{good}\0")),
+        ("twice", format!("{good}{good}")),
+        ("tab", good.replace("round: 3", "round:\t3")),
+        ("leading zero", good.replace("round: 3", "round: 03")),
+        ("sign", good.replace("round: 3", "round: +3")),
+        ("version 01", good.replace("signature: 1", "signature: 01")),
+        ("set's other name", good.replace("algorithm: mayo2", "algorithm: MAYO_2")),
+        ("set's long name", good.replace("algorithm: mayo2", "algorithm: mayo2-round3")),
+        ("padded fingerprint", good.replace("\n-----BEGIN", "=\n-----BEGIN")),
+        ("URL alphabet", good.replace(['+', '/'], "-") + "\n"),
+        ("body in one line", good[..body].to_owned() + &good[body..end].replace('\n', "") + &good[end..]),
+        ("space in the body", good[..body].to_owned() + " " + &good[body..]),
+        ("empty line in the body", good[..body].to_owned() + "\n" + &good[body..]),
+        ("no body", good[..body].to_owned() + &good[end + 1..]),
+        ("other padding", good[..end].trim_end_matches('=').to_owned() + if padded { "" } else { "=" } + &good[end..]),
+    ];
+    // The last character before the padding, and that of the fingerprint, have unused bits.
+    let next = |c: u8| char::from(if c == b'z' { b'0' } else { c + 1 });
+    let at = good.find("\n-----BEGIN").unwrap() - 1;
+    cases.push((
+        "fingerprint's unused bits",
+        format!("{}{}{}", &good[..at], next(good.as_bytes()[at]), &good[at + 1..]),
+    ));
+    // Each position outside the fingerprint and the body, with one character more, less or another.
+    let key = good.find("SHA256:").unwrap()..good.find("\n-----BEGIN").unwrap();
+    for at in (0..good.len()).filter(|at| !key.contains(at) && !(body..end).contains(at)) {
+        cases.push(("missing", format!("{}{}", &good[..at], &good[at + 1..])));
+        for other in [" ", "\n", "\r", "0", "\u{feff}"] {
+            cases.push(("inserted", format!("{}{other}{}", &good[..at], &good[at..])));
+            if good[at..=at] != *other {
+                cases.push(("other", format!("{}{other}{}", &good[..at], &good[at + 1..])));
+            }
+        }
+    }
+    let mut names = Vec::new();
+    for (i, (case, text)) in cases.iter().enumerate() {
+        assert_ne!(*text, good, "{case}");
+        let name = format!("bad{i}");
+        place.write(&name, text);
+        names.push(name);
+    }
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let run = place.run(&[&["inspect"], &names[..]].concat()).expect(4);
+    let accepted: Vec<_> =
+        names.iter().zip(&cases).filter(|(name, _)| run.out().contains(&format!("{name}: "))).collect();
+    assert!(accepted.is_empty(), "{accepted:?}");
+    place.write("f.sig", crlf);
+    place.run(&["verify", "-k", "k.pub", "f"]).expect(0);
+}
+
+/// An encrypted private key whose derivation of the cipher's key has these parameters.
+fn encrypted(kdf: &[u8], parameters: &[&[u8]]) -> Vec<u8> {
+    let aes = der(0x30, &[&der(6, &[&[0x60, 0x86, 0x48, 1, 0x65, 3, 4, 1, 0x2a]]), &der(4, &[&[3; 16]])]);
+    let kdf = der(0x30, &[&der(6, &[kdf]), &der(0x30, parameters)]);
+    let pbes2 = der(0x30, &[&der(6, &[&[0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 5, 13]]), &der(0x30, &[&kdf, &aes])]);
+    der(0x30, &[&pbes2, &der(4, &[&[0; 64]])])
+}
+
+#[test]
+fn a_key_file_cannot_ask_for_much() {
+    let place = Place::with_key("mayo2");
+    place.write("pw", b"secret");
+    let salt = der(4, &[b"salt and pepper!"]);
+    let scrypt = [0x2b, 6, 1, 4, 1, 0xda, 0x47, 4, 11];
+    let pbkdf2 = [0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 5, 12];
+    let sha256 = der(0x30, &[&der(6, &[&[0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 2, 9]]), &[5, 0]]);
+    for file in [
+        // N = 2^18 with r = 9, N = 2^19, and N = 2^14 with p = 17: more than 256 MiB, or as much work.
+        encrypted(&scrypt, &[&salt, &[2, 3, 4, 0, 0], &[2, 1, 9], &[2, 1, 1]]),
+        encrypted(&scrypt, &[&salt, &[2, 3, 8, 0, 0], &[2, 1, 8], &[2, 1, 1]]),
+        encrypted(&scrypt, &[&salt, &[2, 2, 0x40, 0], &[2, 1, 8], &[2, 1, 17]]),
+        // N = 2^62, and zero.
+        encrypted(&scrypt, &[&salt, &[2, 8, 0x40, 0, 0, 0, 0, 0, 0, 0], &[2, 1, 8], &[2, 1, 1]]),
+        encrypted(&scrypt, &[&salt, &[2, 1, 0], &[2, 1, 8], &[2, 1, 1]]),
+        // 2,000,001 iterations.
+        encrypted(&pbkdf2, &[&salt, &[2, 3, 0x1e, 0x84, 0x81], &sha256]),
+    ] {
+        place.write("e.key", file);
+        let arguments = ["sign", "-k", "e.key", "--passphrase-file", "pw", "f"];
+        place.run(&arguments).expect(4).saying("excessive cost");
+    }
+    // What is within the limit, but not in the machine, is refused too.
+    place.write("e.key", encrypted(&scrypt, &[&salt, &[2, 3, 4, 0, 0], &[2, 1, 8], &[2, 1, 1]]));
+    #[cfg(unix)]
+    place
+        .run_in_shell(
+            "export MALLOC_ARENA_MAX=1; ulimit -v 131072; exec \"$@\"",
+            &["pubkey", "e.key", "--passphrase-file", "pw"],
+        )
+        .expect(4)
+        .saying("excessive cost");
 }
 
 #[test]

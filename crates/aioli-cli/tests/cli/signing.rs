@@ -206,3 +206,34 @@ fn json_says_it_all() {
     assert!(results[0]["error"].is_null());
     assert!(results[2]["error"].as_str().unwrap().contains("absent"));
 }
+
+#[test]
+fn standard_input_is_read_once() {
+    let place = Place::with_key("mayo2");
+    place.write("pw", b"secret");
+    place.run(&["keygen", "--set", "mayo2", "--out", "e", "--passphrase-file", "pw"]).expect(0);
+    place.run(&["sign", "-k", "k.key", "f"]).expect(0);
+    let before = place.names();
+    for arguments in [
+        &["sign", "-k", "e.key", "--passphrase-file", "-", "-"][..],
+        &["sign", "-k", "-", "--passphrase-file", "-", "f"],
+        &["sign", "-k", "-", "-"],
+        &["sign", "-k", "k.key", "-", "f", "-"],
+        &["pubkey", "--passphrase-file", "-", "-", "--out", "p"],
+        &["inspect", "-", "-"],
+        &["inspect", "--passphrase-file", "-", "-"],
+        &["inspect", "--passphrase-file", "-", "e.key", "k.key", "-"],
+        &["verify", "-k", "-", "-s", "f.sig", "-"],
+        &["verify", "-k", "k.pub", "-s", "-", "-"],
+        &["verify", "-k", "-", "-s", "-", "f"],
+        #[cfg(unix)]
+        &["sign", "-k", "e.key", "--passphrase-file", "/dev/stdin", "-"],
+    ] {
+        let run = place.run_with_input(arguments, b"secret\n").expect(2).saying("standard input");
+        assert!(run.stdout.is_empty(), "{arguments:?}");
+    }
+    assert_eq!(place.names(), before);
+    // One use of standard input is fine, whichever it is.
+    place.run_with_input(&["sign", "--force", "-k", "e.key", "--passphrase-file", "-", "f"], b"secret\n").expect(0);
+    place.run_with_input(&["verify", "-k", "-", "f"], &place.read("e.pub")).expect(0);
+}
