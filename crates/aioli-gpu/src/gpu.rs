@@ -84,11 +84,15 @@ impl Gpu {
     ) -> Result<Vec<Result<Signature<P>, aioli::Error>>, Error> {
         let mut randomizers = vec![0; items.len() * P::SALT_BYTES];
         getrandom::fill(&mut randomizers).map_err(|_| aioli::Error::Randomness)?;
+        for (item, randomizer) in items.iter().zip(randomizers.chunks_exact_mut(P::SALT_BYTES)) {
+            let fresh = randomizer.to_vec();
+            aioli::hazmat::derive_randomizer::<P>(item.key.as_seed(), &fresh, randomizer)?;
+        }
         self.sign_batch_with(items, &randomizers)
     }
 
-    /// Signs each of the items with given randomizers, `SALT_BYTES` for each. Zeros make the
-    /// signatures deterministic.
+    /// Signs each of the items with given randomizers, `SALT_BYTES` for each, which are used as they
+    /// are: [`aioli::hazmat`] says what that asks of them.
     ///
     /// # Errors
     ///

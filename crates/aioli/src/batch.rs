@@ -5,7 +5,9 @@
 //! key. The work runs in rayon's current thread pool.
 
 use crate::Error;
-use crate::keys::{SigningKey, VerifyingKey};
+#[cfg(feature = "getrandom")]
+use crate::keys::SigningKey;
+use crate::keys::VerifyingKey;
 use crate::message::MessageDigest;
 use crate::params::ParameterSet;
 use crate::sig::Signature;

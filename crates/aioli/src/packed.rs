@@ -304,8 +304,10 @@ mod tests {
 
         // The inner function makes the token's type known.
         fn adds_nothing<B: Backend>(b: B) {
-            for row_bytes in [0, 1, 15, 16, 40, 64, 200, 300] {
-                for (elements, stride, count) in [(0, 0, 0), (0, 5, 0), (5, 5, 1), (7, 1, 7), (240, 3, 80)] {
+            for row_bytes in [0, 1, 15, 16, 40, 64, 200, 300, 5000] {
+                for (elements, stride, count) in
+                    [(0, 0, 0), (0, 5, 0), (5, 5, 1), (7, 1, 7), (240, 3, 80), (350, 2, 175)]
+                {
                     let elements = vec![9; elements];
                     let left = Coefficients::new(&elements, stride, 0);
                     assert_eq!((left.rows(), left.columns()), (0, count), "stride {stride}");

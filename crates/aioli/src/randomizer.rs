@@ -3,7 +3,7 @@
 //! MAYO computes the salt and the vinegar vectors from digest, R, seed and a counter: neither the
 //! set nor the round goes in. With one seed and one R, MAYO_3 of round 2 and of round 3 would use
 //! the same vinegar vectors, and the difference of two signatures of one message would lie in the
-//! oil space; so would MAYO_5. The specification leaves R free, so the set goes in here:
+//! oil space; so would MAYO_5. The specification leaves R free, so the set goes into R.
 //!
 //! The formula is on [`derive_randomizer`], which `hazmat` offers to those who sign with an R of
 //! their own. A change of it changes all deterministic signatures.

@@ -9,7 +9,9 @@
 
 mod check;
 mod clock;
+mod end;
 mod kernels;
+mod known;
 mod random;
 mod stack;
 mod trace;
@@ -19,20 +21,10 @@ use aioli::hazmat::in_place;
 use aioli::{Algorithm, MessageDigest, ParameterSet, Signature, round2, with_set};
 use clock::Clock;
 use cortex_m_rt::{ExceptionFrame, entry, exception};
-use cortex_m_semihosting::debug::{EXIT_FAILURE, EXIT_SUCCESS, ExitStatus, exit};
+use cortex_m_semihosting::debug::{EXIT_FAILURE, EXIT_SUCCESS};
 use cortex_m_semihosting::{hprintln, syscall1};
-
-/// The first record of NIST's file of a set.
-struct Known {
-    algorithm: Algorithm,
-    secret_key: &'static [u8],
-    message: &'static [u8],
-    randomizer: &'static [u8],
-    public_key: &'static [u8],
-    signature: &'static [u8],
-}
-
-include!(concat!(env!("OUT_DIR"), "/known.rs"));
+use end::{fail, stop};
+use known::{KNOWN, Known};
 
 #[entry]
 fn main() -> ! {
@@ -184,19 +176,6 @@ fn command_line(line: &mut [u8; 256]) -> &str {
     let length = if refused == 0 { block[1].min(line.len()) } else { 0 };
     let line = core::str::from_utf8(&line[..length]).unwrap_or_default().trim_end_matches('\0');
     line.split_once(' ').map_or("", |(_, arguments)| arguments)
-}
-
-/// Asks the debugger to end the program, until it does.
-fn stop(status: ExitStatus) -> ! {
-    loop {
-        exit(status);
-    }
-}
-
-/// Prints why the program failed, and ends it.
-fn fail(why: &str) -> ! {
-    hprintln!("failed: {}", why);
-    stop(EXIT_FAILURE)
 }
 
 #[exception]

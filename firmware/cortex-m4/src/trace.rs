@@ -5,7 +5,8 @@
 
 use crate::clock::Clock;
 use crate::random::Random;
-use crate::{KNOWN, fail};
+use crate::end::fail;
+use crate::known::KNOWN;
 use aioli::backend::{Armv7em, Backend};
 use aioli::hazmat::in_place;
 use aioli::packed::{Coefficients, Operand};

@@ -41,8 +41,8 @@ pub(crate) struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// `randomizer` is fresh random bytes, or zeros for a deterministic signature; at most `samples` vinegar samples
-    /// are tried, and never more than the specification's 256.
+    /// `randomizer` is R of step 1; at most `samples` vinegar samples are tried, and never more than the
+    /// specification's 256.
     ///
     /// # Errors
     ///

@@ -20,6 +20,7 @@ pub(in crate::backend) fn left_product(left: Coefficients<'_>, right: Operand<'_
     assert!(has_rows(out, left.rows(), stride, right.row_bytes()), "length of a left product");
     let by_tables = right.is_public() && right.row_bytes() >= TABLE;
     match left.rows() {
+        0 => {}
         ..=8 if by_tables => tables::left_product::<u32, WIDE>(left, right, out, stride),
         ..=16 if by_tables => tables::left_product::<u64, 2048>(left, right, out, stride),
         _ if by_tables => tables::left_product::<Pair, 1024>(left, right, out, stride),

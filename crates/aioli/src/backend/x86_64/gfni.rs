@@ -15,7 +15,8 @@ pub(super) fn in_chunks(
     mut f: impl FnMut(Coefficients<'_>, Operand<'_>, &mut [u8]),
 ) {
     assert!(left.rows() <= MAX_ROWS && left.columns() == right.count(), "shape of a left product");
-    if right.count() <= CHUNK {
+    // Without rows of `left`, `out` may be shorter than the steps to the chunks.
+    if right.count() <= CHUNK || left.rows() == 0 {
         return f(left, right, out);
     }
     let step = right.step();

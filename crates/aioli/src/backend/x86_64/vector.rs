@@ -36,3 +36,14 @@ pub(in crate::backend::x86_64) fn store_64(bytes: &mut [u8; 64], value: __m512i)
     // SAFETY: the reference is to as many bytes as are written.
     unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), value) }
 }
+
+/// Asks for the cache line of an address, which need not be valid.
+#[inline]
+#[target_feature(enable = "sse")]
+pub(in crate::backend::x86_64) fn prefetch(at: *const u8) {
+    #[allow(unused_unsafe, reason = "the intrinsic is unsafe before Rust 1.90 or so, and safe later")]
+    // SAFETY: a prefetch reads nothing that the program sees, and never faults.
+    unsafe {
+        _mm_prefetch::<_MM_HINT_T0>(at.cast());
+    }
+}

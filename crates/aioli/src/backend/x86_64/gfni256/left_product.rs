@@ -11,7 +11,7 @@ use crate::backend::contract::MAX_ROWS;
 use crate::backend::portable;
 use crate::backend::x86_64::gfni::{self, CHUNK};
 use crate::backend::x86_64::masks::from_byte;
-use crate::backend::x86_64::vector::load_32;
+use crate::backend::x86_64::vector::{load_32, prefetch};
 use crate::memory::wipe;
 use crate::packed::{Coefficients, Operand, has_rows};
 use core::arch::x86_64::*;
@@ -124,7 +124,7 @@ impl Tile<'_> {
             // SAFETY: the tile begins and ends within whole rows.
             let [a, b] = unsafe { [row, second].map(|at| _mm256_loadu_si256(at.cast())) };
             for at in [row, second] {
-                _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(2 * TILE).cast());
+                prefetch(at.wrapping_add(2 * TILE));
             }
             add(matrix, a, b);
             row = second.wrapping_add(advance);

@@ -3,6 +3,7 @@
 
 use crate::backend::x86_64::gfni::{self, CHUNK};
 use crate::backend::x86_64::masks::lowest_bits;
+use crate::backend::x86_64::vector::prefetch;
 use crate::memory::wipe;
 use crate::packed::{Coefficients, Operand, has_rows};
 use core::arch::x86_64::*;
@@ -125,7 +126,7 @@ unsafe fn tile<const PAIRS: usize, const REGISTERS: usize, const EDGE: bool>(
             for n in 0..4 {
                 for w in 0..REGISTERS {
                     if !EDGE {
-                        _mm_prefetch::<_MM_HINT_T0>(at[n].wrapping_add(64 * (REGISTERS + w) + 63).cast());
+                        prefetch(at[n].wrapping_add(64 * (REGISTERS + w) + 63));
                     }
                 }
                 for w in 0..REGISTERS {
