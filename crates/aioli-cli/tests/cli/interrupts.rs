@@ -28,7 +28,8 @@ fn on_a_terminal(place: &Place, arguments: &[&str]) -> (Child, File) {
     let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
     let slave = File::options().read(true).write(true).open(name).unwrap();
     let mut command = Command::new("setsid");
-    command.args(["--ctty", AIOLI]).args(arguments).current_dir(place.path(""));
+    // A shell starts what runs in its background with some signals ignored.
+    command.args(["--ctty", "env", "--default-signal", AIOLI]).args(arguments).current_dir(place.path(""));
     command.stdin(slave.try_clone().unwrap()).stdout(Stdio::null()).stderr(slave);
     (command.spawn().unwrap(), master.into())
 }
@@ -98,8 +99,8 @@ fn an_interrupt_leaves_no_temporary_file() {
         ] {
             place.write("pid", b"");
             // The file has its contents, and asking the disk to store them takes long.
-            let mut command = Command::new("strace");
-            command.args(["-f", "-o", "/dev/null", "-e", "trace=fsync", "-e"]);
+            let mut command = Command::new("env");
+            command.args(["--default-signal", "strace", "-f", "-o", "/dev/null", "-e", "trace=fsync", "-e"]);
             command.args(["inject=fsync:delay_enter=1500000:when=1", "sh", "-c", "echo $$ > pid; exec \"$@\"", "sh"]);
             command.arg(AIOLI).args(arguments).current_dir(place.path("")).stderr(Stdio::null());
             let mut child = command.spawn().unwrap();
