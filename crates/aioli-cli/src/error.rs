@@ -1,7 +1,7 @@
 //! The errors of the command, and the exit code of each.
 
 use crate::envelope::EnvelopeError;
-use crate::files::shown;
+use crate::shown::shown;
 use aioli::pkcs8::FormatError;
 use std::fmt;
 use std::io;

@@ -1,6 +1,7 @@
 //! Keys in files, and their passphrases.
 
 use crate::error::{Error, Reason};
+use crate::shown::shown;
 use crate::{files, terminal};
 use aioli::any::{SigningKey, VerifyingKey};
 use aioli::pkcs8::{EncodePrivateKey, EncodePublicKey, FormatError, Identifiers, LineEnding};
@@ -25,10 +26,10 @@ impl PassphraseSource {
     fn existing(&self, key: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
         match &self.passphrase_file {
             Some(path) => from_file(path),
-            None if terminal::can_ask() => terminal::ask(&format!("Passphrase of {}: ", files::shown(key))),
+            None if terminal::can_ask() => terminal::ask(&format!("Passphrase of {}: ", shown(key))),
             None => Err(Error::Usage(format!(
                 "{} is encrypted and there is no terminal to ask for its passphrase: give --passphrase-file PATH",
-                files::shown(key)
+                shown(key)
             ))),
         }
     }
@@ -59,7 +60,7 @@ impl PassphraseSource {
 /// Reads a private key to use it, and warns if others can access the file.
 pub(crate) fn read_private(path: &Path, source: &PassphraseSource) -> Result<SigningKey, Error> {
     if let Some(mode) = open_to_others(path).filter(|_| !files::is_dash(path)) {
-        let path = files::shown(path);
+        let path = shown(path);
         terminal::note(format_args!("aioli: warning: {path}: not only the owner can access it (mode {mode:04o})"));
     }
     open_private(path, source)

@@ -14,6 +14,7 @@ mod measure;
 mod output;
 mod pair;
 mod round;
+mod shown;
 mod signed;
 mod terminal;
 

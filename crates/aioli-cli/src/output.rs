@@ -6,6 +6,7 @@
 
 use crate::error::Error;
 use crate::interrupt::{Hold, hold};
+use crate::shown::shown;
 use crate::{files, keys};
 use std::collections::HashSet;
 use std::fs::File;
@@ -136,7 +137,7 @@ impl Inputs {
     /// Refuses an output that is one of the inputs.
     pub(crate) fn check_output(&self, path: &Path) -> Result<(), Error> {
         match identity(path).is_some_and(|identity| self.0.contains(&identity)) {
-            true => Err(Error::Usage(format!("{} is both input and output", files::shown(path)))),
+            true => Err(Error::Usage(format!("{} is both input and output", shown(path)))),
             false => Ok(()),
         }
     }

@@ -3,10 +3,10 @@
 use super::{keygen, sign, speed, verify};
 use crate::cli::{Cli, Command, Demo};
 use crate::error::{Error, Exit};
-use crate::files;
 use crate::interrupt::hold;
 use crate::measure::measure;
 use crate::output::{self, Access};
+use crate::shown::shown;
 use crate::terminal::{note, say};
 use aioli::Algorithm;
 use aioli::backend::DetectedBackend;
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Demo) -> Result<Exit, Error> {
 fn steps(name: &str, mut contents: Vec<u8>) -> Result<Exit, Error> {
     let path = Path::new(name);
     output::write(path, &contents, Access::Everyone, false)?;
-    say!("A key, and a signature of {} ({} bytes):\n", files::shown(path), contents.len())?;
+    say!("A key, and a signature of {} ({} bytes):\n", shown(path), contents.len())?;
     for line in ["keygen --set mayo1 --out demo --no-passphrase", "sign -k demo.key", "verify -k demo.pub"] {
         let exit = step(line, name)?;
         if exit != Exit::Done {
@@ -62,11 +62,7 @@ fn steps(name: &str, mut contents: Vec<u8>) -> Result<Exit, Error> {
 /// Shows a command and runs it.
 fn step(line: &str, name: &str) -> Result<Exit, Error> {
     let file = Some(name).filter(|_| !line.starts_with("keygen"));
-    say!(
-        "$ aioli {line}{}{}",
-        if file.is_some() { " " } else { "" },
-        files::shown(Path::new(file.unwrap_or_default()))
-    )?;
+    say!("$ aioli {line}{}{}", if file.is_some() { " " } else { "" }, shown(Path::new(file.unwrap_or_default())))?;
     let words = ["aioli"].into_iter().chain(line.split(' ')).chain(file);
     let exit = match Cli::parse_from(words).command {
         Some(Command::Keygen(arguments)) => keygen::run(&arguments)?,
@@ -93,7 +89,7 @@ fn speed_table() -> Result<Exit, Error> {
 fn document(arguments: &Demo) -> Result<(String, Vec<u8>), Error> {
     let path = arguments.file.clone().unwrap_or_else(|| PathBuf::from("README.md"));
     match std::fs::read(&path) {
-        Ok(contents) if contents.is_empty() => Err(Error::Usage(format!("{} has no bit to flip", files::shown(&path)))),
+        Ok(contents) if contents.is_empty() => Err(Error::Usage(format!("{} has no bit to flip", shown(&path)))),
         Ok(contents) => {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             Ok((name, contents))

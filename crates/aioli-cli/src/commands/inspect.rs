@@ -5,6 +5,7 @@ use crate::envelope::Envelope;
 use crate::error::{Error, Exit, Reason};
 use crate::fingerprint::fingerprint;
 use crate::round::round_number;
+use crate::shown::shown;
 use crate::terminal::{complain, say};
 use crate::{files, keys};
 use aioli::Algorithm;
@@ -21,7 +22,7 @@ pub(crate) fn run(arguments: &Inspect) -> Result<Exit, Error> {
     for file in &arguments.files {
         match describe(file, arguments) {
             Ok(Description { what, facts }) => {
-                say!("{}: {what}", files::shown(file))?;
+                say!("{}: {what}", shown(file))?;
                 for (name, value) in facts {
                     say!("  {name:<12} {value}")?;
                 }

@@ -8,6 +8,7 @@ use crate::keys::{private_pem, public_pem, read_public};
 use crate::output::{Access, Inputs, Pending};
 use crate::pair;
 use crate::round::round_number;
+use crate::shown::shown;
 use crate::terminal::{note, say};
 use aioli::any::SigningKey;
 use aioli::pkcs8::Identifiers;
@@ -40,8 +41,8 @@ pub(crate) fn run(arguments: &Keygen) -> Result<Exit, Error> {
         "{} of round {}: {} and {}",
         set.set_name(),
         round_number(*set),
-        files::shown(&private_path),
-        files::shown(&public_path)
+        shown(&private_path),
+        shown(&public_path)
     ));
     say!("{}", fingerprint(&public_key))?;
     Ok(Exit::Done)

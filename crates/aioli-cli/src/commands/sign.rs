@@ -6,6 +6,7 @@ use crate::error::{Error, Exit};
 use crate::files;
 use crate::fingerprint::fingerprint;
 use crate::output::{self, Access, Inputs};
+use crate::shown::shown;
 use crate::terminal::{self, complain, note};
 use crate::{keys, signed};
 use aioli::any::ExpandedSigningKey;
@@ -35,7 +36,7 @@ pub(crate) fn run(arguments: &Sign) -> Result<Exit, Error> {
     for (file, result) in files.iter().zip(results) {
         match result {
             Ok(to) if *quiet || files::is_dash(&to) => (),
-            Ok(to) => note(format_args!("{}: signature in {}", files::shown(file), files::shown(&to))),
+            Ok(to) => note(format_args!("{}: signature in {}", shown(file), shown(&to))),
             Err(error) => {
                 complain(&error);
                 worst = worst.max(error.exit());

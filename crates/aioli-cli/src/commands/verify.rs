@@ -5,6 +5,7 @@ use crate::envelope::Envelope;
 use crate::error::{Error, Exit, Reason};
 use crate::fingerprint::fingerprint;
 use crate::round::round_number;
+use crate::shown::shown;
 use crate::terminal::{complain, say};
 use crate::{files, keys, signed};
 use aioli::Algorithm;
@@ -52,9 +53,9 @@ pub(crate) fn run(arguments: &Verify) -> Result<Exit, Error> {
     for (file, _, result) in &results {
         match result {
             Ok(()) if *quiet => (),
-            Ok(()) => say!("{}: valid", files::shown(file))?,
+            Ok(()) => say!("{}: valid", shown(file))?,
             Err(Error::Library(aioli::Error::InvalidSignature)) if *quiet => (),
-            Err(Error::Library(aioli::Error::InvalidSignature)) => say!("{}: NOT VALID", files::shown(file))?,
+            Err(Error::Library(aioli::Error::InvalidSignature)) => say!("{}: NOT VALID", shown(file))?,
             Err(error) => complain(error),
         }
     }
@@ -168,7 +169,7 @@ fn safe_json(text: &str) -> String {
     for c in text.chars() {
         match c {
             '\n' => safe.push(c),
-            c if files::is_deceptive(c) => {
+            c if crate::shown::is_deceptive(c) => {
                 for unit in c.encode_utf16(&mut [0; 2]) {
                     safe.push_str(&format!("\\u{unit:04x}"));
                 }
