@@ -141,14 +141,7 @@ fn streams(b: Armv7em) -> Result<usize, &'static str> {
                 random.fill(&mut key);
                 let [mut expected, mut out] = [[0x5a; 24 * 1200]; 2];
                 let stride = part.width() + 1;
-                Portable::new().left_product_of_stream(
-                    left,
-                    &key,
-                    &part,
-                    &mut window[..2000],
-                    &mut expected,
-                    stride,
-                );
+                Portable::new().left_product_of_stream(left, &key, &part, &mut window[..2000], &mut expected, stride);
                 for bytes in [2001, 6000, 9999, window.len()] {
                     out.fill(0x5a);
                     b.left_product_of_stream(left, &key, &part, &mut window[..bytes], &mut out, stride);

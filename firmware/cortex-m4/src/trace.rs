@@ -4,9 +4,9 @@
 //! branches and touched the same addresses.
 
 use crate::clock::Clock;
-use crate::random::Random;
 use crate::end::fail;
 use crate::known::KNOWN;
+use crate::random::Random;
 use aioli::backend::{Armv7em, Backend};
 use aioli::hazmat::in_place;
 use aioli::packed::{Coefficients, Operand};

@@ -21,10 +21,10 @@ pub(in crate::backend) fn left_product(left: Coefficients<'_>, right: Operand<'_
     let by_tables = right.is_public() && right.row_bytes() >= TABLE;
     match left.rows() {
         0 => {}
-        ..=8 if by_tables => tables::left_product::<u32, WIDE>(left, right, out, stride),
-        ..=16 if by_tables => tables::left_product::<u64, 2048>(left, right, out, stride),
+        1..=8 if by_tables => tables::left_product::<u32, WIDE>(left, right, out, stride),
+        9..=16 if by_tables => tables::left_product::<u64, 2048>(left, right, out, stride),
         _ if by_tables => tables::left_product::<Pair, 1024>(left, right, out, stride),
-        ..=8 => slices::left_product::<FEW_SUMS>(left, right, out, stride),
+        1..=8 => slices::left_product::<FEW_SUMS>(left, right, out, stride),
         _ => slices::left_product::<SUMS>(left, right, out, stride),
     }
 }
