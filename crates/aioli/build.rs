@@ -1,4 +1,4 @@
-//! Names the targets that backends are compiled for, so that the code says `cfg(aioli_x86_64)` once decided here.
+//! Decides which backends are compiled. The code then asks `cfg(aioli_x86_64)` and its like.
 //!
 //! The Cortex-M4 needs a name because `cfg(target_feature = "dsp")` is never true on stable; the others because they also
 //! need run-time detection, which comes with the feature `std`.

@@ -1,6 +1,6 @@
 //! Measures two versions of the library beside each other in one process.
 //!
-//! For every set, backend and operation the two versions take turns, one call each, over many rounds; what disturbs the
+//! For every set, backend and operation the two versions take turns over many rounds, one timed call each after one that is not timed; what disturbs the
 //! machine for longer than a call disturbs both. Both must give the same bytes. Times are reference cycles of the
 //! time-stamp counter on x86-64, nanoseconds elsewhere. The figure of a cell is the median of `before` divided by the
 //! median of `after`: above 1 the second version is faster.
@@ -20,9 +20,9 @@ macro_rules! side {
     ($version:ident) => {
         mod $version {
             use super::Operations;
+            use std::hint::black_box;
             use $version::backend::Backend;
             use $version::{MessageDigest, ParameterSet, SigningKey, hazmat::on};
-            use std::hint::black_box;
 
             fn operations<P: ParameterSet, B: Backend>(b: B) -> Operations {
                 let seed: Vec<u8> = (0..P::SECRET_KEY_BYTES).map(|i| (i * 37 + 5) as u8).collect();
@@ -32,32 +32,61 @@ macro_rules! side {
                 let expanded_public = on::expand_verifying_key(b, &public_key);
                 let digest = MessageDigest::of(b"a message");
                 let randomizer = move |i: u64| -> Vec<u8> {
-                    (0..P::SALT_BYTES as u64).map(|j| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (j % 8 * 8)) as u8).collect()
+                    (0..P::SALT_BYTES as u64)
+                        .map(|j| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (j % 8 * 8)) as u8)
+                        .collect()
                 };
                 let signature = on::sign(b, &key, &digest, &randomizer(0), 256).expect("a signature");
                 let outputs = vec![public_key.as_ref().to_vec(), signature.as_ref().to_vec()];
                 // Both versions sign with the same randomizers in the same order, so they try as many samples.
-                let (mut compact_count, mut expanded_count) = (0, 0);
-                let (key_2, key_3, public_key_2) = (key.clone(), key.clone(), public_key);
+                let mut signed = 0;
+                let mut signed_expanded = 0;
+                let key_to_expand = key.clone();
+                let key_to_derive = key.clone();
                 let calls: Vec<(&str, Box<dyn FnMut()>)> = vec![
-                    ("keygen", Box::new(move || _ = black_box(on::verifying_key(b, black_box(&key_2))))),
-                    ("expand_sk", Box::new(move || _ = black_box(on::expand_signing_key(b, black_box(&key_3))))),
-                    ("expand_pk", Box::new(move || _ = black_box(on::expand_verifying_key(b, black_box(&public_key_2))))),
-                    ("sign", Box::new(move || {
-                        compact_count += 1;
-                        _ = black_box(on::sign(b, black_box(&key), &digest, &randomizer(compact_count), 256).expect("a signature"));
-                    })),
-                    ("verify", Box::new(move || on::verify(b, black_box(&public_key), &digest, &signature).expect("valid"))),
-                    ("sign_expanded", Box::new(move || {
-                        expanded_count += 1;
-                        _ = black_box(on::sign_expanded(b, black_box(&expanded), &digest, &randomizer(expanded_count), 256).expect("a signature"));
-                    })),
-                    ("verify_expanded", Box::new(move || on::verify_expanded(b, black_box(&expanded_public), &digest, &signature).expect("valid"))),
+                    ("keygen", Box::new(move || _ = black_box(on::verifying_key(b, black_box(&key_to_derive))))),
+                    (
+                        "expand_sk",
+                        Box::new(move || _ = black_box(on::expand_signing_key(b, black_box(&key_to_expand)))),
+                    ),
+                    ("expand_pk", Box::new(move || _ = black_box(on::expand_verifying_key(b, black_box(&public_key))))),
+                    (
+                        "sign",
+                        Box::new(move || {
+                            signed += 1;
+                            _ = black_box(
+                                on::sign(b, black_box(&key), &digest, &randomizer(signed), 256).expect("a signature"),
+                            );
+                        }),
+                    ),
+                    (
+                        "verify",
+                        Box::new(move || on::verify(b, black_box(&public_key), &digest, &signature).expect("valid")),
+                    ),
+                    (
+                        "sign_expanded",
+                        Box::new(move || {
+                            signed_expanded += 1;
+                            _ = black_box(
+                                on::sign_expanded(b, black_box(&expanded), &digest, &randomizer(signed_expanded), 256)
+                                    .expect("a signature"),
+                            );
+                        }),
+                    ),
+                    (
+                        "verify_expanded",
+                        Box::new(move || {
+                            on::verify_expanded(b, black_box(&expanded_public), &digest, &signature).expect("valid")
+                        }),
+                    ),
                 ];
                 Operations { calls, outputs }
             }
 
-            fn on_every_backend<P: ParameterSet>(set: &'static str, all: &mut Vec<(&'static str, &'static str, Operations)>) {
+            fn on_every_backend<P: ParameterSet>(
+                set: &'static str,
+                all: &mut Vec<(&'static str, &'static str, Operations)>,
+            ) {
                 use $version::backend::Portable;
                 /// The token, whether `detect` may fail or not.
                 fn token<T>(detected: impl Into<Option<T>>) -> Option<T> {
@@ -94,6 +123,8 @@ macro_rules! side {
                 on_every_backend::<round3::Mayo5>("MAYO_5, round 3", &mut all);
                 on_every_backend::<round2::Mayo1>("MAYO_1, round 2", &mut all);
                 on_every_backend::<round2::Mayo2>("MAYO_2, round 2", &mut all);
+                on_every_backend::<round2::Mayo3>("MAYO_3, round 2", &mut all);
+                on_every_backend::<round2::Mayo5>("MAYO_5, round 2", &mut all);
                 all
             }
         }
@@ -134,7 +165,8 @@ fn main() {
 
 fn cells(filters: &[String]) -> Vec<Cell> {
     let mut cells = Vec::new();
-    for ((set, backend, before), (_, _, after)) in before::all().into_iter().zip(after::all()) {
+    for ((set, backend, before), (set_after, backend_after, after)) in before::all().into_iter().zip(after::all()) {
+        assert_eq!((set, backend), (set_after, backend_after), "the versions have different backends");
         assert!(before.outputs == after.outputs, "{set} on {backend}: the versions give different bytes");
         for ((operation, before), (_, after)) in before.calls.into_iter().zip(after.calls) {
             let name = format!("{set} {backend} {operation}");

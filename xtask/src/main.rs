@@ -1,6 +1,7 @@
 //! The checks of this repository, each a command of its own. `cargo xtask ci` runs all of them in
-//! order.
+//! order. Beside them there is one measurement, `against`.
 
+mod against;
 mod constant_time;
 mod firmware;
 mod gpu;
@@ -25,7 +26,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Runs all other commands and prints a summary. With CI=true in the environment, a check that
+    /// Runs all checks and prints a summary. With CI=true in the environment, a check that
     /// cannot run because a tool is missing has failed.
     ///
     /// Without --full, some checks leave a part out. firmware: the sets of levels 3 and 5. neon: the
@@ -87,6 +88,9 @@ enum Task {
     /// Single-steps the release binary with several secrets and compares instructions and
     /// addresses.
     CtTrace(Subject),
+    /// Measures the library beside that of another commit, both in one process and by turns. No part
+    /// of `ci`.
+    Against(against::Options),
     /// Plants leaks, and demands that each checker catches them and passes the control.
     CtSelftest {
         /// Leaves out the backends that `ci` leaves out.
@@ -120,6 +124,7 @@ fn main() {
         Task::CtValgrind(subject) => constant_time::run(Checker::Valgrind, &subject),
         Task::CtMsan(subject) => constant_time::run(Checker::Msan, &subject),
         Task::CtTrace(subject) => constant_time::run(Checker::Trace, &subject),
+        Task::Against(options) => against::check(&options),
         Task::CtSelftest { short } => constant_time::selftest(short),
     };
     println!("{outcome}");

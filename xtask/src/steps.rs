@@ -31,6 +31,7 @@ impl Outcome {
 pub(crate) fn fmt() -> Outcome {
     cargo(&["fmt", "--all", "--check"])
         .and(|| cargo(&["fmt", "--manifest-path", "firmware/cortex-m4/Cargo.toml", "--check"]))
+        .and(|| run(Command::new("rustfmt").args(["--check", "--edition", "2024", "xtask/against/main.rs"])))
 }
 
 /// The whole workspace at once, where the library has all of its features. `cargo xtask features`

@@ -28,21 +28,15 @@ fn breaches(text: &str, crates: &Crates) -> Vec<String> {
     let blocks: HashMap<&str, &str> = blocks.collect();
     let mut found = Vec::new();
     for (src, files) in crates.iter().filter(|(_, files)| files.len() > 1) {
-        // For a listed module: its floor, counted from the top, and the circle that it belongs to,
-        // or itself.
-        let mut floors: HashMap<&str, (usize, &str)> = HashMap::new();
+        // The floor of each listed module, counted from the top.
+        let mut floors: HashMap<&str, usize> = HashMap::new();
         for (line, floor) in blocks.get(&**src).into_iter().flat_map(|block| block.lines()).zip(1..) {
-            let mut circle = None;
-            for word in line.split_whitespace() {
-                let name = word.trim_matches(['(', ')']);
-                circle = if word.starts_with('(') { Some(name) } else { circle };
-                floors.insert(name, (floor, circle.unwrap_or(name)));
-                circle = circle.filter(|_| !word.ends_with(')'));
-            }
+            floors.extend(line.split_whitespace().map(|module| (module, floor)));
         }
+        // The listed module that a module belongs to, and its floor.
         let place = |module: &str| {
             let parents = module.match_indices('/').map(|(end, _)| &module[..end]);
-            parents.chain([module]).filter_map(|name| floors.get(name)).next_back().copied()
+            parents.chain([module]).filter_map(|name| floors.get_key_value(name)).next_back()
         };
         let modules: Vec<&str> = files.iter().map(|(file, _)| file.trim_end_matches(".rs")).collect();
         let unlisted = modules.iter().filter(|module| place(module).is_none());
@@ -51,8 +45,8 @@ fn breaches(text: &str, crates: &Crates) -> Vec<String> {
         found.extend(absent.map(|module| format!("{src}: the floors list {module}, which is not there")));
         let arrows = arrows(files, &modules);
         for (from, line, to) in &arrows {
-            if let (Some((above, unit)), Some((below, imported))) = (place(from), place(to))
-                && unit != imported
+            if let (Some((importer, above)), Some((imported, below))) = (place(from), place(to))
+                && importer != imported
                 && below <= above
             {
                 let circle = if leads(&arrows, to, from) { ", which closes a circle" } else { "" };

@@ -82,8 +82,11 @@ pub(crate) fn open_private(path: &Path, source: &PassphraseSource) -> Result<Sig
 
 /// Whether a file is a private key, damaged or not: what must not be replaced.
 pub(crate) fn is_private(path: &Path) -> bool {
-    // What cannot be read, or is too long, is no private key.
-    let Ok(file) = files::read(path) else { return false };
+    let file = match files::read(path) {
+        Ok(file) => file,
+        // A file that cannot be read may be anything; one that is too long is no key.
+        Err(error) => return matches!(error, Error::File { .. }),
+    };
     let label = b"PRIVATE KEY-----";
     let decoded = Identifiers::OQS.decode_private_key(&file, None);
     matches!(decoded, Ok(_) | Err(aioli::Error::KeyFormat(FormatError::Encrypted)))

@@ -101,8 +101,8 @@ impl Replacement {
         let private_is_ours = is_ours(&self.private, private_path);
         match &self.old_private {
             Some(old) if private_is_ours => drop(fs::rename(old, private_path)),
-            // The old file has kept its first name.
-            Some(old) if self.private.is_none() => drop(fs::remove_file(old)),
+            // The old file has kept its first name. A copy of it keeps its second name, too.
+            Some(old) if self.private.is_none() && output::is_same(old, private_path) => drop(fs::remove_file(old)),
             None if private_is_ours => drop(fs::remove_file(private_path)),
             _ => (),
         }

@@ -230,14 +230,6 @@ impl MessageDigest {
     }
 }
 
-impl<P: ParameterSet> TryFrom<&[u8]> for crate::MessageDigest<P> {
-    type Error = Error;
-
-    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
-        crate::hazmat::message_digest(bytes)
-    }
-}
-
 /// An expanded secret key of any set.
 #[allow(missing_debug_implementations, reason = "secret keys are never printed")]
 pub struct ExpandedSigningKey(Box<dyn Signing>);

@@ -5,7 +5,7 @@
 //! operation that is not told otherwise.
 //!
 //! The kernel contract is the trait [`Backend`]. The portable backend is complete, and a new one begins by naming the
-//! portable kernels and replaces one at a time. Each backend's type is a zero-sized token that only its `detect` makes.
+//! portable kernels and replaces one at a time. Each backend's type is a zero-sized token, which for all but [`Portable`] only `detect` makes.
 #![doc = ""]
 #![doc = include_str!("../docs/one-pass.md")]
 

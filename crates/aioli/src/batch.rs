@@ -1,8 +1,8 @@
 //! Many operations on all cores (feature `rayon`).
 //!
 //! Each item gets its own result, in the order of the items, and a bad item never affects the
-//! others. Items that share a key share its expansion, and each thread holds at most one expanded
-//! key. The work runs in rayon's current thread pool.
+//! others. Items with one key share expansions, one for each piece that a thread takes, and each thread
+//! holds at most one expanded key. The work runs in rayon's current thread pool.
 
 use crate::Error;
 #[cfg(feature = "getrandom")]

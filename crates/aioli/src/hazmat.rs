@@ -14,7 +14,6 @@
 use crate::Error;
 use crate::message::MessageDigest;
 use crate::params::ParameterSet;
-use crate::sig::array;
 
 #[cfg(feature = "alloc")]
 mod detected;
@@ -44,5 +43,5 @@ pub fn mark_secret(bytes: &[u8]) {
 ///
 /// [`Error::Length`].
 pub fn message_digest<P: ParameterSet>(bytes: &[u8]) -> Result<MessageDigest<P>, Error> {
-    array::<P, P::DigestBytes>("message digest", bytes).map(MessageDigest)
+    MessageDigest::try_from(bytes)
 }

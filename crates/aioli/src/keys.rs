@@ -8,9 +8,11 @@ use crate::Error;
 use crate::backend::{DetectedBackend, with_backend};
 use crate::memory;
 use crate::message::MessageDigest;
-use crate::operations::{self, ALL_SAMPLES, ExpandedSecret};
+use crate::operations::{self, ExpandedSecret};
 use crate::params::{ByteArray, PUBLIC_SEED_BYTES, ParameterSet};
 use crate::randomizer::Randomizer;
+use crate::scheme::sign::ALL_SAMPLES;
+use crate::scheme::verify::public_seed;
 use crate::sig::{Signature, array};
 use alloc::boxed::Box;
 use signature::rand_core::TryCryptoRng;
@@ -231,7 +233,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
 
     /// The seed of P1 and P2.
     pub(crate) fn seed(&self) -> &[u8; PUBLIC_SEED_BYTES] {
-        self.0.as_ref().first_chunk().expect("every public key is longer than its seed")
+        public_seed(self.0.as_ref())
     }
 }
 

@@ -47,6 +47,7 @@
 //! - [`backend`]: the kernel contract, the backends, their detection; the algorithm is derived there.
 //! - [`packed`], [`stream`], [`gf16`]: the layout of matrices, where P is in its key stream, the field.
 //! - [`params`]: the parameter sets as types, and their sizes.
+//! - `specification`: MAYO in this project's words, with the name of each letter in the code.
 //!
 //! # Features
 //!
@@ -143,6 +144,12 @@ for_the_sets! { () => modules_of_types }
 
 #[doc(inline)]
 pub use round3::{mayo1, mayo2, mayo3, mayo5};
+
+/// The specification in this project's words.
+#[cfg(doc)]
+#[doc = ""]
+#[doc = include_str!("../docs/mayo.md")]
+pub mod specification {}
 
 /// Runs the code of README.md as a test.
 #[cfg(all(doctest, feature = "getrandom"))]

@@ -1,6 +1,8 @@
 //! Message digests, and messages that come in pieces or from a reader.
 
+use crate::Error;
 use crate::params::{ByteArray, ParameterSet};
+use crate::sig::array;
 use core::marker::PhantomData;
 use shake::digest::{ExtendableOutput, Update, XofReader};
 
@@ -93,5 +95,15 @@ impl<P: ParameterSet> MessageDigest<P> {
 impl<P: ParameterSet> AsRef<[u8]> for MessageDigest<P> {
     fn as_ref(&self) -> &[u8] {
         self.0.as_ref()
+    }
+}
+
+/// Takes the bytes of a digest as they are. A digest that is not SHAKE256 of a message gives signatures that other
+/// software cannot check.
+impl<P: ParameterSet> TryFrom<&[u8]> for MessageDigest<P> {
+    type Error = Error;
+
+    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
+        array::<P, P::DigestBytes>("message digest", bytes).map(Self)
     }
 }

@@ -15,10 +15,7 @@ use crate::sig::Signature;
 use alloc::boxed::Box;
 use alloc::vec;
 
-/// The vinegar samples that the specification allows.
-pub(crate) const ALL_SAMPLES: u16 = 256;
-
-/// What signing reads of an expanded secret key beside the seed.
+/// The parts of an expanded secret key that signing reads beside the seed.
 #[derive(Clone)]
 pub(crate) struct ExpandedSecret {
     /// O, V rows of O elements, one a byte.

@@ -5,7 +5,7 @@
 //! entries on and above its diagonal:
 //!
 //! ```text
-//! row 0   |vec 0,0|vec 0,1|vec 0,2|vec 0,3|        the bytes of row i stand below those of row 0 that
+//! row 0   |vec 0,0|vec 0,1|vec 0,2|vec 0,3|        the bytes of row i are below those of row 0 that
 //! row 1           |vec 1,1|vec 1,2|vec 1,3|        belong to the same column: row i begins i * step bytes
 //! row 2                   |vec 2,2|vec 2,3|        to the right, step = M_BYTES (0 in a full matrix)
 //! row 3                           |vec 3,3|

@@ -1,9 +1,7 @@
 //! The scheme, written once over a [`ParameterSet`](crate::ParameterSet) and a [`Backend`](crate::backend::Backend).
 //!
-//! The specification in this project's words follows; its section and step numbers are those that comments cite. The
-//! algorithm that the code runs is derived in [`backend`](crate::backend).
-#![doc = ""]
-#![doc = include_str!("../docs/mayo.md")]
+//! Comments cite sections and steps of docs/mayo.md, the specification in this project's words. The algorithm that the
+//! code runs is derived in [`backend`](crate::backend).
 
 pub(crate) mod keygen;
 pub(crate) mod public_map;

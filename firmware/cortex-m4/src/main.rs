@@ -18,7 +18,7 @@ mod trace;
 
 use aioli::backend::{Armv7em, Backend, Portable};
 use aioli::hazmat::in_place;
-use aioli::{Algorithm, MessageDigest, ParameterSet, Signature, round2, with_set};
+use aioli::{MessageDigest, ParameterSet, Signature, round2, with_set};
 use clock::Clock;
 use cortex_m_rt::{ExceptionFrame, entry, exception};
 use cortex_m_semihosting::debug::{EXIT_FAILURE, EXIT_SUCCESS};

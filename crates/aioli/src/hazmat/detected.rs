@@ -2,16 +2,18 @@
 
 use super::on;
 use crate::Error;
-use crate::backend::{Backend, DetectedBackend, with_backend};
+use crate::backend::{DetectedBackend, with_backend};
 use crate::keys::{ExpandedSigningKey, ExpandedVerifyingKey, SigningKey, VerifyingKey};
 use crate::message::MessageDigest;
-use crate::operations::{ALL_SAMPLES, ExpandedSecret};
+use crate::operations::ExpandedSecret;
 use crate::params::{PUBLIC_SEED_BYTES, ParameterSet};
+use crate::scheme::public_map;
+use crate::scheme::sign::ALL_SAMPLES;
 use crate::sig::Signature;
 
 /// AES-128 of the counter blocks of `seed`: P1 and P2 of a public key, or their first `p.len()` bytes.
 pub fn expand_p(backend: DetectedBackend, seed: &[u8; PUBLIC_SEED_BYTES], p: &mut [u8]) {
-    with_backend!(backend, |b| b.aes128_ctr(seed, &[0; 16], 0, p));
+    with_backend!(backend, |b| public_map::expand_p(b, seed, p));
 }
 
 /// [`SigningKey::verifying_key`] on a backend.
@@ -99,11 +101,11 @@ pub fn expanded_signing_key_from_parts<P: ParameterSet>(
     oil: &[u8],
     p1_q: &[u8],
 ) -> Result<ExpandedSigningKey<P>, Error> {
-    let check = |what, bytes: &[u8], expected| match bytes.len() {
-        given if given == expected => Ok(bytes.into()),
-        given => Err(Error::Length { what, algorithm: P::ALGORITHM, expected, given }),
+    let check = |what, given, expected| match given == expected {
+        true => Ok(()),
+        false => Err(Error::Length { what, algorithm: P::ALGORITHM, expected, given }),
     };
-    let oil = check("oil matrix", oil, P::V * P::O)?;
-    let p1_q = check("expanded secret key", p1_q, P::P_BYTES)?;
-    Ok(ExpandedSigningKey { key: key.clone(), secret: ExpandedSecret { oil, p1_q } })
+    check("oil matrix", oil.len(), P::V * P::O)?;
+    check("expanded secret key", p1_q.len(), P::P_BYTES)?;
+    Ok(ExpandedSigningKey { key: key.clone(), secret: ExpandedSecret { oil: oil.into(), p1_q: p1_q.into() } })
 }

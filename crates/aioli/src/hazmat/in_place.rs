@@ -3,7 +3,7 @@
 //! Each operation takes a window and working memory. P1 and P2 are expanded into the window a part at a time: from one
 //! row ([`min_window`]) to everything (`P_BYTES`), the larger the faster. The products of P1 with secrets are made for
 //! some of its columns at a time, as many as the working memory allows. Its size is given for a `width`, the number of
-//! columns, from 1 ([`keygen`], [`sign`]) or O ([`verify`]) to N. That memory is cleared before and afterwards.
+//! columns, from 1 to V ([`keygen`], [`sign`]), or from O to N ([`verify`]). That memory is cleared before and afterwards.
 
 use crate::Error;
 use crate::backend::Backend;
@@ -12,7 +12,7 @@ use crate::params::ParameterSet;
 use crate::randomizer::Randomizer;
 use crate::scheme::keygen::{self as generating, KeygenBuffers};
 use crate::scheme::public_map::PublicMap;
-use crate::scheme::sign::{self as signing, Request, SecretMap, SignBuffers};
+use crate::scheme::sign::{self as signing, ALL_SAMPLES, Request, SecretMap, SignBuffers};
 use crate::scheme::verify::{self as verifying, VerifyBuffers};
 use crate::sig::Signature;
 
@@ -21,17 +21,17 @@ pub const fn min_window<P: ParameterSet>() -> usize {
     PublicMap::<'_, P>::MIN_WINDOW
 }
 
-/// What [`keygen`] needs beside the window for `width` columns at a time, in bytes.
+/// Bytes of memory that [`keygen`] needs beside the window for `width` columns at a time.
 pub const fn keygen_memory<P: ParameterSet>(width: usize) -> usize {
     KeygenBuffers::bytes::<P>(width)
 }
 
-/// What [`sign`] needs beside the window for `width` columns at a time, in bytes.
+/// Bytes of memory that [`sign`] needs beside the window for `width` columns at a time.
 pub const fn sign_memory<P: ParameterSet>(width: usize) -> usize {
     SignBuffers::bytes::<P>(false, width)
 }
 
-/// What [`verify`] needs beside the window for `width` columns at a time, in bytes.
+/// Bytes of memory that [`verify`] needs beside the window for `width` columns at a time.
 pub const fn verify_memory<P: ParameterSet>(width: usize) -> usize {
     VerifyBuffers::bytes::<P>(width)
 }
@@ -76,7 +76,7 @@ pub fn sign<P: ParameterSet, B: Backend>(
             derived.as_ref()
         }
     };
-    let request = Request::new::<P>(secret_key.as_ref(), digest, randomizer, 256)?;
+    let request = Request::new::<P>(secret_key.as_ref(), digest, randomizer, ALL_SAMPLES)?;
     cleared::<P, _>(window, memory, sign_memory::<P>, 1..=P::V, |window, width, memory| {
         signing::sign::<P, B>(b, &request, SecretMap::Compact(window), width, memory).map(Signature::from_bytes)
     })?

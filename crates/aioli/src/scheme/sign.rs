@@ -17,7 +17,7 @@ use crate::message::MessageDigest;
 use crate::packed::{self, Coefficients, Operand};
 use crate::params::{ByteArray, ParameterSet};
 
-/// What signing needs of a secret key.
+/// The parts of a secret key that signing reads.
 pub(crate) enum SecretMap<'a> {
     /// The seed alone, and memory for P1 and P2 of [`ParameterSet::P_BYTES`].
     Compact(&'a mut [u8]),
@@ -32,7 +32,10 @@ impl SecretMap<'_> {
     }
 }
 
-/// What is signed, and how.
+/// The vinegar samples that the specification allows.
+pub(crate) const ALL_SAMPLES: u16 = 256;
+
+/// A digest to sign, and how.
 pub(crate) struct Request<'a> {
     seed_sk: &'a [u8],
     digest: &'a [u8],
@@ -137,7 +140,7 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
     ct::public(salt);
     let mut signing = Signing::<P, B>::begin(b, seed_sk, digest, salt, secret, width, memory);
 
-    for ctr in 0..samples.min(256) {
+    for ctr in 0..samples.min(ALL_SAMPLES) {
         // Step 2: v_1 .. v_k and r.
         if ctr > 0 {
             signing.begin_again(&[digest, salt, seed_sk, &[ctr as u8]]);
@@ -260,7 +263,7 @@ impl<'a, P: ParameterSet, B: Backend> Signing<'a, P, B> {
             b.vectorize(
                 #[inline(always)]
                 || {
-                    // The compiler sees a constant here, which it does not in what a closure captures.
+                    // Computed inside the closure: a captured value would be no constant to the compiler.
                     let columns = t_columns::<P>();
                     transpose::<P>((P::K, strip.len()), (left_p1, strip.len()), (t_matrix, columns));
                     if P::LINEAR {
@@ -324,7 +327,8 @@ impl<'a, P: ParameterSet, B: Backend> Signing<'a, P, B> {
         let columns = t_columns::<P>();
         let y = &mut system[P::K * P::O * P::M_BYTES..];
         whip::whipped_sum::<P, B>(self.b, &products[..P::K * columns * P::M_BYTES], columns, y);
-        packed::add(y, &hash[..P::M_BYTES]);
+        let t = &hash[..P::M_BYTES];
+        packed::add(y, t);
     }
 
     /// A, from M and, in round 3, the oil part of the linear map.

@@ -117,7 +117,7 @@ fn decode_vectors<'s, P: ParameterSet, B: Backend>(
     Coefficients::new(s, P::K, P::K)
 }
 
-/// Strips of columns of P: those of P1 alone by `width`, and in the last one all that is left, with those of P2 and P3.
+/// Cuts the columns of P into strips of at most `width`. Only the last strip has columns of P2 and P3.
 fn strips<P: ParameterSet>(width: usize) -> impl Iterator<Item = Range<usize>> {
     let mut first = 0;
     core::iter::from_fn(move || {

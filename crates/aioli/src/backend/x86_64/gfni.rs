@@ -2,9 +2,11 @@
 
 use crate::backend::contract::MAX_ROWS;
 use crate::packed::{Coefficients, Operand};
+use crate::sets::largest;
 
 /// Rows of `right` whose matrices are built at a time: enough for all rows of every parameter set.
 pub(super) const CHUNK: usize = 160;
+const _: () = assert!(largest!(P => P::N) <= CHUNK);
 
 /// Checks the shapes and calls `f` for at most [`CHUNK`] rows of `right` at a time.
 #[inline(always)]

@@ -245,6 +245,7 @@ const TILE: usize = 32;
 
 /// The most pairs of rows of `left` whose accumulators fit the sixteen registers.
 const MAX_PAIRS: usize = 6;
+const _: () = assert!(MAX_ROWS <= 2 * (2 * MAX_PAIRS), "two groups have room for all rows");
 
 /// Words for two rows of `right` and the most rows of `left`.
 const WORDS: usize = MAX_ROWS / 2;

@@ -1,6 +1,7 @@
 #![doc = include_str!("../../../../docs/gfni.md")]
 #![allow(clippy::needless_range_loop, reason = "registers are named by their indices, and bounds are constants")]
 
+use crate::backend::contract::MAX_ROWS;
 use crate::backend::x86_64::gfni::{self, CHUNK};
 use crate::backend::x86_64::masks::lowest_bits;
 use crate::backend::x86_64::vector::prefetch;
@@ -249,6 +250,8 @@ fn build<'m, const PAIRS: usize>(left: Coefficients<'_>, matrices: &'m mut Scrat
     // SAFETY: the first `used` entries were written.
     unsafe { core::slice::from_raw_parts_mut(to.cast(), used) }
 }
+
+const _: () = assert!(MAX_ROWS <= 2 * 12, "the widest form has 12 pairs of rows");
 
 /// Room for the matrices of [`CHUNK`] rows of `right`, and for the words that [`build`] writes
 /// beyond.
