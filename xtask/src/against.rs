@@ -1,7 +1,7 @@
 //! Measures the library of the working tree beside that of a commit, in one process.
 //!
-//! The commit is unpacked under `target/against`, with another version number, so that one program
-//! (`xtask/against/main.rs`) can depend on both. What disturbs the machine disturbs both.
+//! The commit is unpacked with another version number, so that one program (`xtask/against/main.rs`)
+//! can depend on both. What disturbs the machine disturbs both.
 
 use crate::origin;
 use crate::steps::{Outcome, run};
@@ -28,15 +28,16 @@ pub(crate) fn check(options: &Options) -> Outcome {
     let Some(before) = git(&["rev-parse", "--verify", &format!("{}^{{commit}}", options.commit)]) else {
         return Outcome::Failed(format!("{} is no commit of this repository", options.commit));
     };
-    let driver = Path::new(FOLDER).join("driver");
-    prepare(&before, &driver)
-        .and(|| run(Command::new("cargo").args(["build", "--release", "--quiet"]).current_dir(&driver)))
-        .and(|| measure(options, &before, &driver))
+    let driver = Path::new(FOLDER);
+    prepare(&before, driver)
+        .and(|| run(Command::new("cargo").args(["build", "--release", "--quiet"]).current_dir(driver)))
+        .and(|| measure(options, &before, driver))
 }
 
 /// Unpacks the commit and writes the package of the driver.
 fn prepare(commit: &str, driver: &Path) -> Outcome {
-    let unpacked = Path::new(FOLDER).join("before");
+    // Outside of the repository: inside, cargo would take the workspace here for that of the commit.
+    let unpacked = std::env::temp_dir().join("aioli-against");
     let written = (|| {
         // A version of another commit may be there from an earlier run.
         if unpacked.exists() {
@@ -45,11 +46,11 @@ fn prepare(commit: &str, driver: &Path) -> Outcome {
         std::fs::create_dir_all(&unpacked)?;
         std::fs::create_dir_all(driver.join("src"))?;
         let root = std::env::current_dir()?;
-        let manifest = include_str!("../against/Cargo.toml.in").replace("@ROOT@", &root.to_string_lossy());
+        let manifest = include_str!("../against/Cargo.toml.in")
+            .replace("@BEFORE@", &unpacked.to_string_lossy())
+            .replace("@AFTER@", &root.to_string_lossy());
         std::fs::write(driver.join("Cargo.toml"), manifest)?;
-        std::fs::copy("xtask/against/main.rs", driver.join("src/main.rs"))?;
-        // The same versions of dependencies for both sides.
-        std::fs::copy("Cargo.lock", driver.join("Cargo.lock"))
+        std::fs::copy("xtask/against/main.rs", driver.join("src/main.rs"))
     })();
     if let Err(error) = written {
         return Outcome::Failed(format!("{FOLDER}: {error}"));
@@ -125,5 +126,5 @@ fn git(arguments: &[&str]) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().into())
 }
 
-/// The unpacked commit, and the package of the driver.
+/// The package of the driver.
 const FOLDER: &str = "target/against";

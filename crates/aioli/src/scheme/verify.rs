@@ -87,7 +87,7 @@ pub(crate) fn verify<P: ParameterSet, B: Backend>(
         b.left_product(s.columns_in(strip), t_rows, products, t_row_bytes);
     }
 
-    whip::whipped_sum::<P, B>(b, products, t_columns::<P>(), w);
+    whip::whipped_sum::<P, B>(b, &products[..P::K * t_columns::<P>() * P::M_BYTES], t_columns::<P>(), w);
     w == t
 }
 
@@ -103,6 +103,10 @@ fn decode_vectors<'s, P: ParameterSet, B: Backend>(
     elements: &mut [u8],
     s: &'s mut [u8],
 ) -> Coefficients<'s> {
+    // Slices of constant lengths, which the compiler unrolls.
+    let s_bytes = &s_bytes[..(P::K * P::N).div_ceil(2)];
+    let elements = &mut elements[..P::K * P::N];
+    let s = &mut s[..P::N * P::K];
     b.vectorize(
         #[inline(always)]
         || {
