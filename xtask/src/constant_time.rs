@@ -5,7 +5,7 @@ use crate::processor;
 use crate::steps::{self, Outcome, answers};
 use std::process::{Command, Stdio};
 
-/// How secrets are followed.
+/// A method of following secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Checker {
     /// memcheck follows undefined memory through the machine code. valgrind knows neither GFNI nor

@@ -2,12 +2,12 @@
 
 use std::process::{Command, Stdio};
 
-/// How a check ended.
+/// The end of a check.
 pub(crate) enum Outcome {
     Passed,
-    /// What is wrong.
+    /// The fault that was found.
     Failed(String),
-    /// What this machine lacks. Nothing was checked.
+    /// The tool or device that this machine lacks. Nothing was checked.
     Impossible(String),
 }
 

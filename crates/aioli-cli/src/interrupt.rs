@@ -1,4 +1,4 @@
-//! What an interrupt leaves behind: no temporary file, and no terminal without echo.
+//! Cleans up after an interrupt: it leaves no temporary file, and no terminal without echo.
 //!
 //! SIGINT, SIGTERM, SIGHUP and SIGQUIT end a process without running its destructors. A thread waits
 //! for them, cleans up, and then lets the signal take its usual effect. A signal that was ignored
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What must be undone.
+/// The changes that an interrupt must undo.
 struct State {
     /// Files and directories to remove.
     temporary: BTreeSet<PathBuf>,

@@ -143,10 +143,10 @@ impl Inputs {
     }
 }
 
-/// What two names of one file have in common: device and inode.
+/// Device and inode, which two names of one file share.
 #[cfg(unix)]
 type Identity = (u64, u64);
-/// What two names of one file have in common, unless it has hard links.
+/// The canonical path, which two names of one file share unless they are hard links.
 #[cfg(not(unix))]
 type Identity = PathBuf;
 

@@ -54,7 +54,7 @@ pub(crate) fn commit(
     result
 }
 
-/// What has been done so far.
+/// The steps done so far.
 struct Replacement {
     /// The new files, if they have got their names.
     private: Option<File>,
@@ -129,5 +129,5 @@ fn second_name(held: &mut Hold, path: &Path) -> Result<Option<PathBuf>, Error> {
     }
 }
 
-/// What the second name of an old file ends in.
+/// The ending of the second name of an old file.
 const OLD: &str = ".old";

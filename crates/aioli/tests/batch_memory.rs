@@ -35,7 +35,7 @@ unsafe impl GlobalAlloc for Counter {
     }
 }
 
-/// What `f` returns, and the most bytes that it had in use beside those before.
+/// The result of `f`, and the most bytes that it had in use beside those before.
 fn peak_of<T>(f: impl FnOnce() -> T) -> (T, usize) {
     let before = IN_USE.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);

@@ -173,7 +173,7 @@ fn a_key_file_cannot_ask_for_much() {
         let arguments = ["sign", "-k", "e.key", "--passphrase-file", "pw", "f"];
         place.run(&arguments).expect(4).saying("excessive cost");
     }
-    // What is within the limit, but not in the machine, is refused too.
+    // A cost within the limit, but beyond the memory of the machine, is refused too.
     place.write("e.key", encrypted(&scrypt, &[&salt, &[2, 3, 4, 0, 0], &[2, 1, 8], &[2, 1, 1]]));
     #[cfg(unix)]
     place
