@@ -1,7 +1,7 @@
 //! Decides which backends are compiled. The code then asks `cfg(aioli_x86_64)` and its like.
 //!
-//! The Cortex-M4 needs a name because `cfg(target_feature = "dsp")` is never true on stable; the others because they also
-//! need run-time detection, which comes with the feature `std`.
+//! The Cortex-M4 needs a name because `cfg(target_feature = "dsp")` is never true on stable; the
+//! others because they also need run-time detection, which comes with the feature `std`.
 
 use std::env::var;
 

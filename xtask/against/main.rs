@@ -1,11 +1,13 @@
 //! Measures two versions of the library beside each other in one process.
 //!
-//! For every set, backend and operation the two versions take turns over many rounds, one timed call each after one that is not timed; what disturbs the
-//! machine for longer than a call disturbs both. Both must give the same bytes. Times are reference cycles of the
-//! time-stamp counter on x86-64, nanoseconds elsewhere. The figure of a cell is the median of `before` divided by the
+//! For every set, backend and operation the two versions take turns over many rounds, one timed
+//! call each after one that is not timed; what disturbs the machine for longer than a call disturbs
+//! both. Both must give the same bytes. Times are reference cycles of the time-stamp counter on
+//! x86-64, nanoseconds elsewhere. The figure of a cell is the median of `before` divided by the
 //! median of `after`: above 1 the second version is faster.
 //!
-//! Usage: against-driver ROUNDS [FILTER]... Each filter must occur in `set backend operation`. The result is JSON.
+//! Usage: against-driver ROUNDS [FILTER]... Each filter must occur in `set backend operation`. The
+//! result is JSON.
 
 use std::hint::black_box;
 
@@ -38,7 +40,8 @@ macro_rules! side {
                 };
                 let signature = on::sign(b, &key, &digest, &randomizer(0), 256).expect("a signature");
                 let outputs = vec![public_key.as_ref().to_vec(), signature.as_ref().to_vec()];
-                // Both versions sign with the same randomizers in the same order, so they try as many samples.
+                // Both versions sign with the same randomizers in the same order, so they try as
+                // many samples.
                 let mut signed = 0;
                 let mut signed_expanded = 0;
                 let key_to_expand = key.clone();
@@ -197,8 +200,8 @@ fn ticks() -> u64 {
     #[cfg(target_arch = "x86_64")]
     {
         let mut core = 0;
-        // SAFETY: every processor of this architecture has both instructions. The first fence keeps earlier work before
-        // the reading, the second keeps later work behind it.
+        // SAFETY: every processor of this architecture has both instructions. The first fence keeps
+        // earlier work before the reading, the second keeps later work behind it.
         black_box(unsafe {
             std::arch::x86_64::_mm_lfence();
             let ticks = std::arch::x86_64::__rdtscp(&mut core);

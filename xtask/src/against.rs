@@ -1,7 +1,7 @@
 //! Measures the library of the working tree beside that of a commit, in one process.
 //!
-//! The commit is unpacked with another version number, so that one program (`xtask/against/main.rs`)
-//! can depend on both. What disturbs the machine disturbs both.
+//! The commit is unpacked with another version number, so that one program
+//! (`xtask/against/main.rs`) can depend on both. What disturbs the machine disturbs both.
 
 use crate::origin;
 use crate::steps::{Outcome, run};
@@ -36,7 +36,8 @@ pub(crate) fn check(options: &Options) -> Outcome {
 
 /// Unpacks the commit and writes the package of the driver.
 fn prepare(commit: &str, driver: &Path) -> Outcome {
-    // Outside of the repository: inside, cargo would take the workspace here for that of the commit.
+    // Outside of the repository: inside, cargo would take the workspace here for that of the
+    // commit.
     let unpacked = std::env::temp_dir().join("aioli-against");
     let written = (|| {
         // A version of another commit may be there from an earlier run.

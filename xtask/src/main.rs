@@ -29,9 +29,9 @@ enum Task {
     /// Runs all checks and prints a summary. With CI=true in the environment, a check that
     /// cannot run because a tool is missing has failed.
     ///
-    /// Without --full, some checks leave a part out. firmware: the sets of levels 3 and 5. neon: the
-    /// official known answers, and the counts of all sets but mayo2 and mayo1-round2. gpu: all sets
-    /// but mayo1, mayo5 and, on the CPU, mayo2-round2. ct-msan, ct-trace and their share of
+    /// Without --full, some checks leave a part out. firmware: the sets of levels 3 and 5. neon:
+    /// the official known answers, and the counts of all sets but mayo2 and mayo1-round2. gpu: all
+    /// sets but mayo1, mayo5 and, on the CPU, mayo2-round2. ct-msan, ct-trace and their share of
     /// ct-selftest: all backends but gfni512. Each of these commands leaves out nothing when it is
     /// run by itself.
     Ci {
@@ -82,14 +82,14 @@ enum Task {
     /// Follows marked secrets through keygen, expansion and signing by memcheck, on portable and
     /// avx2.
     CtValgrind(Subject),
-    /// Follows marked secrets by MemorySanitizer, on portable and gfni512. Needs a nightly toolchain
-    /// with rust-src, which it names if it is missing.
+    /// Follows marked secrets by MemorySanitizer, on portable and gfni512. Needs a nightly
+    /// toolchain with rust-src, which it names if it is missing.
     CtMsan(Subject),
     /// Single-steps the release binary with several secrets and compares instructions and
     /// addresses.
     CtTrace(Subject),
-    /// Measures the library beside that of another commit, both in one process and by turns. No part
-    /// of `ci`.
+    /// Measures the library beside that of another commit, both in one process and by turns. No
+    /// part of `ci`.
     Against(against::Options),
     /// Plants leaks, and demands that each checker catches them and passes the control.
     CtSelftest {

@@ -32,6 +32,11 @@ fn breaches(path: &str, text: &str) -> Vec<String> {
     if SOURCES.contains(&extension) && !folders.ends_with("/vendor") && lines > MAX_LINES {
         found.push(format!("{lines} lines, more than {MAX_LINES}"));
     }
+    if extension == "rs" {
+        found.extend(
+            wide_comments(text).map(|line| format!("line {line}: a comment wider than {COMMENT_WIDTH} columns")),
+        );
+    }
     if name == "mod.rs" {
         found.push("modules are named foo.rs".into());
     }
@@ -48,6 +53,19 @@ fn breaches(path: &str, text: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// The numbers of the comment lines wider than [`COMMENT_WIDTH`]. Drawings and code between
+/// fences may take what the formatter gives to code.
+fn wide_comments(text: &str) -> impl Iterator<Item = usize> {
+    let mut fenced = false;
+    text.lines().enumerate().filter_map(move |(index, line)| {
+        let comment = line.trim_start().strip_prefix("//")?;
+        if comment.trim_start_matches(['/', '!']).trim_start().starts_with("```") {
+            fenced = !fenced;
+        }
+        (!fenced && line.chars().count() > COMMENT_WIDTH).then_some(index + 1)
+    })
 }
 
 /// Whether a file or folder in the folder of a machine is named after its date and commit:
@@ -81,6 +99,9 @@ const UNSAFE_EDGES: &[&str] = &[
 /// The extensions of source files, whose length is limited unless they lie in a folder `vendor`.
 const SOURCES: [&str; 8] = ["rs", "cu", "cuh", "c", "cpp", "h", "s", "js"];
 const MAX_LINES: usize = 500;
+
+/// Prose is read more easily in shorter lines than code has.
+const COMMENT_WIDTH: usize = 100;
 /// Unfinished work, and places outside of the repository. Written in halves, so that this file
 /// passes.
 const WORDS_THAT_DO_NOT_BELONG: [&str; 5] =
@@ -100,6 +121,9 @@ mod tests {
         assert_eq!(found("crates/aioli/src/sign.rs", &"\n".repeat(MAX_LINES + 1)), 1);
         assert_eq!(found("crates/aioli-gpu/kernels/maps.cuh", &"\n".repeat(MAX_LINES + 1)), 1);
         assert_eq!(found("crates/aioli-lab/web/vendor/d3.js", &"\n".repeat(MAX_LINES + 1)), 0);
+        let wide = format!("// {}\n", "x".repeat(COMMENT_WIDTH));
+        assert_eq!(found("crates/aioli/src/sign.rs", &wide), 1);
+        assert_eq!(found("crates/aioli/src/sign.rs", &format!("//! ```text\n{wide}//! ```\n")), 0);
         assert_eq!(found("crates/aioli/src/backend/mod.rs", ""), 1);
         assert_eq!(found("README.md", concat!("TO", "DO: everything")), 1);
     }

@@ -21,8 +21,8 @@
 //! - the fingerprint in canonical base64 without padding;
 //! - the signature in canonical base64 with padding, 64 characters a line, the last line shorter if
 //!   need be, but not empty;
-//! - LF after every line, the last included, or CR LF after every line, since some tools turn the one
-//!   into the other. Only this choice is free.
+//! - LF after every line, the last included, or CR LF after every line, since some tools turn the
+//!   one into the other. Only this choice is free.
 
 use crate::fingerprint::is_fingerprint;
 use crate::round::round_number;

@@ -1,8 +1,8 @@
 //! Cleans up after an interrupt: it leaves no temporary file, and no terminal without echo.
 //!
-//! SIGINT, SIGTERM, SIGHUP and SIGQUIT end a process without running its destructors. A thread waits
-//! for them, cleans up, and then lets the signal take its usual effect. A signal that was ignored
-//! when the command started, as under `nohup`, stays ignored. SIGKILL cannot be answered.
+//! SIGINT, SIGTERM, SIGHUP and SIGQUIT end a process without running its destructors. A thread
+//! waits for them, cleans up, and then lets the signal take its usual effect. A signal that was
+//! ignored when the command started, as under `nohup`, stays ignored. SIGKILL cannot be answered.
 //!
 //! One lock orders this thread and the others: whoever makes a temporary file, renames one or turns
 //! echo off holds it meanwhile. The thread never gives it back, so nothing changes after cleaning.

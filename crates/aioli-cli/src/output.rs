@@ -2,7 +2,8 @@
 //!
 //! An output takes the place of a regular file or of nothing: a device, a directory, a pipe or a
 //! symbolic link is refused. It is never one of the inputs, under whatever name, and it never takes
-//! the place of a private key, even with `--force`. Only `keygen` replaces keys, see [`crate::pair`].
+//! the place of a private key, even with `--force`. Only `keygen` replaces keys, see
+//! [`crate::pair`].
 
 use crate::error::Error;
 use crate::interrupt::{Hold, hold};
@@ -39,7 +40,8 @@ impl Pending {
         Ok(pending)
     }
 
-    /// Copies a key or signature file to a name that must be free. The caller holds interrupts back.
+    /// Copies a key or signature file to a name that must be free. The caller holds interrupts
+    /// back.
     pub(crate) fn copy(held: &mut Hold, from: &Path, to: &Path) -> Result<(), Error> {
         let contents = files::read(from)?;
         let mut pending = Self::empty(held, to, Access::Owner)?;
@@ -107,7 +109,8 @@ pub(crate) fn check(path: &Path, force: bool, inputs: &Inputs) -> Result<(), Err
     check_kept(path, force)
 }
 
-/// Refuses to replace anything without `force`, and a private key or what is no regular file with it.
+/// Refuses to replace anything without `force`, and a private key or what is no regular file with
+/// it.
 fn check_kept(path: &Path, force: bool) -> Result<(), Error> {
     check_regular(path, force)?;
     match force && path.is_file() && keys::is_private(path) {

@@ -1,17 +1,17 @@
 //! Gives a key pair its two names, so that a key is never lost and a pair always belongs together.
 //!
-//! A file system renames one file at a time. The old pair therefore gets second names, `NAME.key.old`
-//! and `NAME.pub.old`; then `NAME.pub` goes, the private key is replaced, and the public key comes
-//! last. The pair is read back, and only then do the second names go; after a failure the old pair
-//! gets its names back.
+//! A file system renames one file at a time. The old pair therefore gets second names,
+//! `NAME.key.old` and `NAME.pub.old`; then `NAME.pub` goes, the private key is replaced, and the
+//! public key comes last. The pair is read back, and only then do the second names go; after a
+//! failure the old pair gets its names back.
 //!
-//! A kill or a loss of power can thus leave `NAME.key` without `NAME.pub`, which `aioli pubkey` makes
-//! again, and the files ending in `.old`, which the next `keygen --force` refuses to overwrite. It
-//! never leaves a pair of two different keys, nor loses the old key before the new pair is verified.
-//! This needs a file system that keeps the order of the renames: the directory is synchronized
-//! after each, but some systems do not obey.
-//! Two runs of `keygen` exclude each other, because second names and public keys never replace a
-//! file. Another program that writes `NAME.key` or `NAME.pub` in these moments is not excluded.
+//! A kill or a loss of power can thus leave `NAME.key` without `NAME.pub`, which `aioli pubkey`
+//! makes again, and the files ending in `.old`, which the next `keygen --force` refuses to
+//! overwrite. It never leaves a pair of two different keys, nor loses the old key before the new
+//! pair is verified. This needs a file system that keeps the order of the renames: the directory is
+//! synchronized after each, but some systems do not obey. Two runs of `keygen` exclude each other,
+//! because second names and public keys never replace a file. Another program that writes
+//! `NAME.key` or `NAME.pub` in these moments is not excluded.
 
 use crate::error::Error;
 use crate::files;

@@ -71,8 +71,8 @@ impl Gpu {
         locked(&*self.engine::<P>()?).verifying_keys(keys)
     }
 
-    /// Signs each of the items with fresh randomness. Returns one result for each item, whose only error
-    /// is [`aioli::Error::SamplesExhausted`].
+    /// Signs each of the items with fresh randomness. Returns one result for each item, whose only
+    /// error is [`aioli::Error::SamplesExhausted`].
     ///
     /// # Errors
     ///
@@ -91,8 +91,8 @@ impl Gpu {
         self.sign_batch_with(items, &randomizers)
     }
 
-    /// Signs each of the items with given randomizers, `SALT_BYTES` for each, which are used as they
-    /// are: [`aioli::hazmat`] says what that asks of them.
+    /// Signs each of the items with given randomizers, `SALT_BYTES` for each, which are used as
+    /// they are: [`aioli::hazmat`] says what that asks of them.
     ///
     /// # Errors
     ///

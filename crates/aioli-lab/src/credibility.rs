@@ -146,9 +146,9 @@ fn judge(subject: &dyn peers::Implementation, plan: Plan, run: &Run<'_>, limits:
     Ok(Judged { label, operation: "verify".into(), trials, flags })
 }
 
-/// The limits for verification with MAYO, which has to expand P. So it takes at least as long as the
-/// key stream takes here, and at least as many cycles as its AES instructions. It should not take
-/// twice as long as the slowest published code of the same kind.
+/// The limits for verification with MAYO, which has to expand P. So it takes at least as long as
+/// the key stream takes here, and at least as many cycles as its AES instructions. It should not
+/// take twice as long as the slowest published code of the same kind.
 fn limits_of_mayo(algorithm: Algorithm, run: &Run<'_>) -> Result<Limits> {
     let bytes = with_set!(algorithm, P => P::P_BYTES);
     let mut operations = peers::aioli::implementation(algorithm, DetectedBackend::best()).operations()?;

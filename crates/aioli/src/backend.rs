@@ -1,11 +1,12 @@
 //! The backends: their names, their detection, and the choice of one for this machine.
 //!
-//! [`BackendKind`] is a name. [`BackendKind::detect`] turns it into a [`DetectedBackend`], the proof that this processor
-//! has the instructions; nothing falls back to another backend silently. [`DetectedBackend::best`] is the choice of every
-//! operation that is not told otherwise.
+//! [`BackendKind`] is a name. [`BackendKind::detect`] turns it into a [`DetectedBackend`], the
+//! proof that this processor has the instructions; nothing falls back to another backend silently.
+//! [`DetectedBackend::best`] is the choice of every operation that is not told otherwise.
 //!
-//! The kernel contract is the trait [`Backend`]. The portable backend is complete, and a new one begins by naming the
-//! portable kernels and replaces one at a time. Each backend's type is a zero-sized token, which for all but [`Portable`] only `detect` makes.
+//! The kernel contract is the trait [`Backend`]. The portable backend is complete, and a new one
+//! begins by naming the portable kernels and replaces one at a time. Each backend's type is a
+//! zero-sized token, which for all but [`Portable`] only `detect` makes.
 #![doc = ""]
 #![doc = include_str!("../docs/one-pass.md")]
 
@@ -135,8 +136,8 @@ macro_rules! token {
 }
 kind::for_the_backends! { () => token }
 
-/// Evaluates an expression with the typed token of a [`DetectedBackend`], the one place where a choice at run time
-/// becomes a type.
+/// Evaluates an expression with the typed token of a [`DetectedBackend`], the one place where a
+/// choice at run time becomes a type.
 #[cfg(feature = "alloc")]
 macro_rules! with_backend {
     ($detected:expr, |$backend:ident| $body:expr) => {

@@ -1,8 +1,8 @@
 //! Many operations on all cores (feature `rayon`).
 //!
 //! Each item gets its own result, in the order of the items, and a bad item never affects the
-//! others. Items with one key share expansions, one for each piece that a thread takes, and each thread
-//! holds at most one expanded key. The work runs in rayon's current thread pool.
+//! others. Items with one key share expansions, one for each piece that a thread takes, and each
+//! thread holds at most one expanded key. The work runs in rayon's current thread pool.
 
 use crate::Error;
 #[cfg(feature = "getrandom")]
@@ -80,7 +80,8 @@ pub fn verify_batch<P: ParameterSet>(items: &[Item<'_, P>]) -> Vec<Result<(), Er
 /// longer one leaves threads idle at the end.
 fn piece_length(items: usize, threads: usize) -> usize {
     let share = items.div_ceil(threads);
-    // Sixteen verifications outweigh one expansion, and four pieces for each thread are even enough.
+    // Sixteen verifications outweigh one expansion, and four pieces for each thread are even
+    // enough.
     (share / 4).max(share.min(16)).max(1)
 }
 

@@ -1,8 +1,9 @@
-//! The field GF(16) = GF(2)\[α\] / (α^4 + α + 1), the definition that every kernel is tested against.
+//! The field GF(16) = GF(2)\[α\] / (α^4 + α + 1), the definition that every kernel is tested
+//! against.
 //!
-//! An element is a nibble, bit i being the coefficient of α^i. A `u64` here is sixteen elements, lowest nibble
-//! first, as they lie in packed bytes read little-endian. Nothing branches and nothing is looked up, so operands
-//! may be secret.
+//! An element is a nibble, bit i being the coefficient of α^i. A `u64` here is sixteen elements,
+//! lowest nibble first, as they lie in packed bytes read little-endian. Nothing branches and
+//! nothing is looked up, so operands may be secret.
 
 /// The lowest bit of each of sixteen nibbles.
 pub const ONES: u64 = 0x1111_1111_1111_1111;
@@ -71,7 +72,8 @@ pub const fn mul_word(multiples: [u64; 4], masks: [u64; 4]) -> u64 {
 mod tests {
     use super::*;
 
-    /// The schoolbook definition, kept apart from the code above: multiply as polynomials, then divide.
+    /// The schoolbook definition, kept apart from the code above: multiply as polynomials, then
+    /// divide.
     fn mul_by_definition(a: u8, b: u8) -> u8 {
         let mut product = (0..4).filter(|bit| b >> bit & 1 == 1).fold(0, |sum, bit| sum ^ a << bit);
         for degree in (4..7).rev() {

@@ -1,15 +1,17 @@
 //! The scheme with everything given: backend, randomizer, digest, number of samples.
 //!
-//! For known answers, tests, measurements and hardware security modules. Nothing here is unsafe to call, but a
-//! randomizer that repeats gives up the hedge, and a digest that is not SHAKE256 of a message gives signatures that
-//! other MAYO software cannot check.
+//! For known answers, tests, measurements and hardware security modules. Nothing here is unsafe to
+//! call, but a randomizer that repeats gives up the hedge, and a digest that is not SHAKE256 of a
+//! message gives signatures that other MAYO software cannot check.
 //!
-//! A given randomizer is R itself. **With one seed and one R in MAYO_3 of both rounds, or in MAYO_5 of both, two
-//! signatures of one message give the secret key away**: R alone keeps their vinegar vectors apart. Use one seed in
-//! one set only. Keys outside of this module take the R of [`derive_randomizer`], into which the set is hashed.
+//! A given randomizer is R itself. **With one seed and one R in MAYO_3 of both rounds, or in MAYO_5
+//! of both, two signatures of one message give the secret key away**: R alone keeps their vinegar
+//! vectors apart. Use one seed in one set only. Keys outside of this module take the R of
+//! [`derive_randomizer`], into which the set is hashed.
 //!
-//! The functions here take a backend that was detected ([`DetectedBackend`](crate::backend::DetectedBackend)); those in
-//! `hazmat::on` take the token of any [`Backend`](crate::backend::Backend), so that another crate may bring its own.
+//! The functions here take a backend that was detected
+//! ([`DetectedBackend`](crate::backend::DetectedBackend)); those in `hazmat::on` take the token of
+//! any [`Backend`](crate::backend::Backend), so that another crate may bring its own.
 
 use crate::Error;
 use crate::message::MessageDigest;

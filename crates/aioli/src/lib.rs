@@ -18,18 +18,21 @@
 //!
 //! # For users
 //!
-//! - [`mayo1`], [`mayo2`], [`mayo3`], [`mayo5`]: the types of each parameter set of round 3, the current MAYO.
+//! - [`mayo1`], [`mayo2`], [`mayo3`], [`mayo5`]: the types of each parameter set of round 3, the
+//!   current MAYO.
 //! - [`round2`]: the same for round 2, the round of most published figures.
 //! - [`any`]: keys and signatures whose set ([`Algorithm`]) is chosen at run time.
 //! - `batch` (feature `rayon`): many operations at once, on all cores.
 //! - `pkcs8` (feature `pkcs8`): keys as PEM and DER files.
 //! - [`signature`]: the traits that keys implement, re-exported.
 //!
-//! Where one key is used for many operations, expand it: [`SigningKey::expand`], [`VerifyingKey::expand`].
+//! Where one key is used for many operations, expand it: [`SigningKey::expand`],
+//! [`VerifyingKey::expand`].
 //!
-//! Signing is hedged: a fresh salt from the operating system is mixed with the key and the message, so a bad random
-//! source does no harm. The time of signing, and the memory addresses it touches, depend on nothing secret but the
-//! number of vinegar samples tried; SOUNDNESS.md says how that is checked.
+//! Signing is hedged: a fresh salt from the operating system is mixed with the key and the message,
+//! so a bad random source does no harm. The time of signing, and the memory addresses it touches,
+//! depend on nothing secret but the number of vinegar samples tried; SOUNDNESS.md says how that is
+//! checked.
 //!
 //! The rounds do not interoperate, and mixing them does not compile:
 //!
@@ -42,17 +45,19 @@
 //!
 //! # For backends and measurements
 //!
-//! - [`hazmat`]: every operation with its backend, randomizer and digest given, and on the caller's memory
-//!   ([`hazmat::in_place`]).
-//! - [`backend`]: the kernel contract, the backends, their detection; the algorithm is derived there.
-//! - [`packed`], [`stream`], [`gf16`]: the layout of matrices, where P is in its key stream, the field.
+//! - [`hazmat`]: every operation with its backend, randomizer and digest given, and on the caller's
+//!   memory ([`hazmat::in_place`]).
+//! - [`backend`]: the kernel contract, the backends, their detection; the algorithm is derived
+//!   there.
+//! - [`packed`], [`stream`], [`gf16`]: the layout of matrices, where P is in its key stream, the
+//!   field.
 //! - [`params`]: the parameter sets as types, and their sizes.
 //! - `specification`: MAYO in this project's words, with the name of each letter in the code.
 //!
 //! # Features
 //!
-//! `std` and `getrandom` are on by default. Without `alloc` there is [`hazmat::in_place`] alone. `rayon` adds `batch`,
-//! `pkcs8` adds key files. No feature changes what a function computes.
+//! `std` and `getrandom` are on by default. Without `alloc` there is [`hazmat::in_place`] alone.
+//! `rayon` adds `batch`, `pkcs8` adds key files. No feature changes what a function computes.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]

@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 
 /// Declares the working memory of an operation, once: a struct of named slices.
 ///
-/// From one list of names and lengths follow the struct, the bytes that its slices need together (`bytes`), and the
-/// cutting of a run of bytes into them (`carve`). Lengths are expressions in the set P and the named arguments; slices
-/// lie in memory in their order.
+/// From one list of names and lengths follow the struct, the bytes that its slices need together
+/// (`bytes`), and the cutting of a run of bytes into them (`carve`). Lengths are expressions in the
+/// set P and the named arguments; slices lie in memory in their order.
 macro_rules! buffers {
     (
         $(#[$doc:meta])*

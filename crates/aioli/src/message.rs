@@ -98,8 +98,8 @@ impl<P: ParameterSet> AsRef<[u8]> for MessageDigest<P> {
     }
 }
 
-/// Takes the bytes of a digest as they are. A digest that is not SHAKE256 of a message gives signatures that other
-/// software cannot check.
+/// Takes the bytes of a digest as they are. A digest that is not SHAKE256 of a message gives
+/// signatures that other software cannot check.
 impl<P: ParameterSet> TryFrom<&[u8]> for MessageDigest<P> {
     type Error = Error;
 

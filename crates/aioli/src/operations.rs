@@ -1,6 +1,7 @@
 //! The five operations over any parameter set and backend, with their memory from the allocator.
 //!
-//! Keys are given as what they hold; [`keys`](crate::keys) and [`hazmat`](crate::hazmat) put types around them.
+//! Keys are given as what they hold; [`keys`](crate::keys) and [`hazmat`](crate::hazmat) put types
+//! around them.
 
 use crate::Error;
 use crate::backend::Backend;

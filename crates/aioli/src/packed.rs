@@ -49,7 +49,8 @@ impl<'a> Operand<'a> {
     /// Panics if `count` is zero, if more than `row_bytes` would be missing from the last row, or
     /// if `bytes` is not as long as all rows together.
     pub fn upper(bytes: &'a [u8], count: usize, row_bytes: usize, step: usize) -> Self {
-        // The last row is `shorter` bytes shorter than the first; on average a row is shorter by half of that.
+        // The last row is `shorter` bytes shorter than the first; on average a row is shorter by
+        // half of that.
         let shorter = count.checked_sub(1).and_then(|last| last.checked_mul(step)).unwrap_or(usize::MAX);
         assert!(shorter <= row_bytes, "more rows than an upper triangle has");
         let length = count.checked_mul(row_bytes).map(|full| full - count * shorter / 2);
@@ -91,7 +92,8 @@ impl<'a> Operand<'a> {
     /// Where row `i` begins in [`bytes`](Self::bytes).
     #[inline(always)]
     pub fn offset(&self, i: usize) -> usize {
-        // Row j is j steps shorter than row 0, so the i rows before this one lack 0 + 1 + ... + (i - 1) steps.
+        // Row j is j steps shorter than row 0, so the i rows before this one lack 0 + 1 + ... + (i
+        // - 1) steps.
         i * self.row_bytes - self.step * (i * i.saturating_sub(1) / 2)
     }
 
@@ -245,7 +247,8 @@ fn add_chunks<'t, 'f, const N: usize>(
 #[inline(always)]
 pub(crate) fn decode(bytes: &[u8], elements: &mut [u8]) {
     let (pairs, last) = elements.as_chunks_mut::<2>();
-    // Eight bytes at a time: compilers turn a loop over single bytes into longer vectors, which leave more bytes over.
+    // Eight bytes at a time: compilers turn a loop over single bytes into longer vectors, which
+    // leave more bytes over.
     let (chunks, rest) = pairs.as_chunks_mut::<8>();
     for (pairs, bytes) in chunks.iter_mut().zip(bytes.as_chunks().0) {
         *pairs = bytes.map(|byte| [byte & 15, byte >> 4]);
@@ -295,8 +298,8 @@ mod tests {
         refused(|| _ = Operand::upper(&[0; 4], 2, 4, 1));
     }
 
-    /// A left operand without rows adds nothing, whatever its stride, the shape of `right`, and what
-    /// `out` holds or that it is empty.
+    /// A left operand without rows adds nothing, whatever its stride, the shape of `right`, and
+    /// what `out` holds or that it is empty.
     #[cfg(feature = "std")]
     #[test]
     fn a_left_operand_without_rows_adds_nothing_on_every_backend() {

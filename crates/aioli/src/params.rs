@@ -1,4 +1,5 @@
-//! The parameter sets of both rounds: one trait, one small macro, eight sets, sizes asserted at compile time.
+//! The parameter sets of both rounds: one trait, one small macro, eight sets, sizes asserted at
+//! compile time.
 
 use crate::Error;
 use crate::algorithm::{Algorithm, Round};
@@ -210,7 +211,8 @@ macro_rules! parameter_set {
             type DigestBytes = [u8; $digest];
         }
 
-        // The published sizes follow from the parameters. The code of the scheme relies on the other conditions.
+        // The published sizes follow from the parameters. The code of the scheme relies on the
+        // other conditions.
         const _: () = {
             use super::ParameterSet as P;
             assert!(<$set as P>::PUBLIC_KEY_BYTES == super::PUBLIC_SEED_BYTES + <$set as P>::P3_BYTES);

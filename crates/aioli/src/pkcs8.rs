@@ -1,7 +1,8 @@
-//! Keys that other software can read: SubjectPublicKeyInfo and PKCS#8, as DER, PEM and encrypted PEM.
+//! Keys that other software can read: SubjectPublicKeyInfo and PKCS#8, as DER, PEM and encrypted
+//! PEM.
 //!
-//! All key types implement RustCrypto's traits, re-exported here, with the identifiers of the Open Quantum Safe
-//! provider ([`Identifiers::OQS`]):
+//! All key types implement RustCrypto's traits, re-exported here, with the identifiers of the Open
+//! Quantum Safe provider ([`Identifiers::OQS`]):
 //!
 //! ```
 //! use aioli::mayo1::{SigningKey, VerifyingKey};
@@ -33,9 +34,9 @@
 //! ```
 //!
 //! A private key is written in the provider's form: PKCS#8 v1 whose OCTET STRING holds an inner
-//! OCTET STRING of seed and public key. Three forms are read: this one, an inner OCTET STRING of the
-//! seed alone, and `[0] IMPLICIT` seed, which pq-mayo writes. A public key that comes with the seed,
-//! there or in the field of PKCS#8 v2, must be the seed's own.
+//! OCTET STRING of seed and public key. Three forms are read: this one, an inner OCTET STRING of
+//! the seed alone, and `[0] IMPLICIT` seed, which pq-mayo writes. A public key that comes with the
+//! seed, there or in the field of PKCS#8 v2, must be the seed's own.
 //!
 //! Keys are encrypted by PBES2 with scrypt and AES-256 in CBC mode. The parameters of scrypt are
 //! N = 2^14, r = 8, p = 1, the most that OpenSSL reads under its limit of 32 MiB. Decryption also
@@ -91,8 +92,8 @@ impl Identifiers {
 
     /// The same identifiers, but with `identifier` for `algorithm`.
     ///
-    /// It should differ from those of the other sets: if two sets share an identifier, files with it
-    /// are read as the first of them in [`Algorithm::ALL`].
+    /// It should differ from those of the other sets: if two sets share an identifier, files with
+    /// it are read as the first of them in [`Algorithm::ALL`].
     #[must_use]
     pub const fn with(mut self, algorithm: Algorithm, identifier: ObjectIdentifier) -> Self {
         self.0[algorithm as usize] = identifier;
@@ -140,8 +141,8 @@ impl Identifiers {
         self.read_public_key(&SubjectPublicKeyInfoRef::from_der(der).map_err(FormatError::Encoding)?)
     }
 
-    /// Reads a private key from the contents of a file, PEM or DER, encrypted or not. A file that is
-    /// not encrypted does not use the passphrase.
+    /// Reads a private key from the contents of a file, PEM or DER, encrypted or not. A file that
+    /// is not encrypted does not use the passphrase.
     ///
     /// A typed key follows from the result: `mayo1::SigningKey::try_from(key)`.
     ///
@@ -159,14 +160,16 @@ impl Identifiers {
             None => None,
         };
         let der = document.as_ref().map_or(file, SecretDocument::as_bytes);
-        // This type has the structure of EncryptedPrivateKeyInfo, but also accepts unknown methods of encryption.
+        // This type has the structure of EncryptedPrivateKeyInfo, but also accepts unknown methods
+        // of encryption.
         match SubjectPublicKeyInfo::<AnyRef<'_>, &OctetStringRef>::from_der(der) {
             Ok(encrypted) => {
                 let passphrase = passphrase.ok_or(FormatError::Encrypted)?;
                 let method = EncryptionScheme::try_from(encrypted.algorithm)
                     .map_err(|_| FormatError::UnsupportedEncryption(encrypted.algorithm.oid))?;
                 let plain = decrypt(&method, passphrase, encrypted.subject_public_key.as_bytes())?;
-                // After a wrong passphrase the padding may be valid by chance, but not the structure of a key.
+                // After a wrong passphrase the padding may be valid by chance, but not the
+                // structure of a key.
                 let info = PrivateKeyInfoRef::from_der(&plain).map_err(|_| FormatError::Decryption)?;
                 self.read_private_key(&info)
             }
@@ -348,7 +351,8 @@ fn decrypt(method: &EncryptionScheme, passphrase: &[u8], data: &[u8]) -> Result<
         Some(Kdf::Scrypt(kdf)) => {
             let blocks = u64::from(kdf.block_size) * u64::from(kdf.parallelization);
             let bytes = kdf.cost_parameter.checked_mul(128 * blocks);
-            // Without this check a cost of zero would panic in a dependency, and a lack of memory would abort.
+            // Without this check a cost of zero would panic in a dependency, and a lack of memory
+            // would abort.
             kdf.cost_parameter.is_power_of_two()
                 && bytes.is_some_and(|bytes| bytes <= MAX_SCRYPT_BYTES && can_allocate(bytes))
         }

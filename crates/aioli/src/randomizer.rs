@@ -18,7 +18,8 @@ use zeroize::Zeroizing;
 
 const LABEL: &[u8; 16] = b"aioli randomizer";
 
-/// The randomizer R: its `SALT_BYTES` bytes begin an array of digest length, which is never shorter.
+/// The randomizer R: its `SALT_BYTES` bytes begin an array of digest length, which is never
+/// shorter.
 pub(crate) struct Randomizer<P: ParameterSet>(Zeroizing<P::DigestBytes>);
 
 impl<P: ParameterSet> Randomizer<P> {

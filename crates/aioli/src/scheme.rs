@@ -1,7 +1,8 @@
-//! The scheme, written once over a [`ParameterSet`](crate::ParameterSet) and a [`Backend`](crate::backend::Backend).
+//! The scheme, written once over a [`ParameterSet`](crate::ParameterSet) and a
+//! [`Backend`](crate::backend::Backend).
 //!
-//! Comments cite sections and steps of docs/mayo.md, the specification in this project's words. The algorithm that the
-//! code runs is derived in [`backend`](crate::backend).
+//! Comments cite sections and steps of docs/mayo.md, the specification in this project's words. The
+//! algorithm that the code runs is derived in [`backend`](crate::backend).
 
 pub(crate) mod keygen;
 pub(crate) mod public_map;

@@ -1,13 +1,15 @@
 //! The one list of parameter sets.
 //!
-//! Everything that runs over the sets follows from it: [`Algorithm`](crate::Algorithm) and its names, the modules of
-//! types, the object identifiers, the bounds of kernels, [`with_set!`](crate::with_set). A new set takes a row here,
-//! its numbers in `params.rs`, and the digests of its known answers in the crate `aioli-kat`.
+//! Everything that runs over the sets follows from it: [`Algorithm`](crate::Algorithm) and its
+//! names, the modules of types, the object identifiers, the bounds of kernels,
+//! [`with_set!`](crate::with_set). A new set takes a row here, its numbers in `params.rs`, and the
+//! digests of its known answers in the crate `aioli-kat`.
 
 /// Hands the list of sets to the macro `$callback`, after `$arguments`.
 ///
-/// A row is: variant of `Algorithm`, type and module of the round, name on command lines, name in the specification,
-/// NIST level, object identifier (experimental arcs of the Open Quantum Safe provider), documentation of the module.
+/// A row is: variant of `Algorithm`, type and module of the round, name on command lines, name in
+/// the specification, NIST level, object identifier (experimental arcs of the Open Quantum Safe
+/// provider), documentation of the module.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! for_the_sets {
@@ -15,7 +17,8 @@ macro_rules! for_the_sets {
         $($callback)+! {
             $arguments
 
-            /// Round 3 (specification of August 2026), the current MAYO. Its modules are also at the top of the crate.
+            /// Round 3 (specification of August 2026), the current MAYO. Its modules are also at
+            /// the top of the crate.
             round3 {
                 Mayo1 = Mayo1 mayo1 "mayo1" "MAYO_1" 1 "1.3.9999.8.1.5"
                     "MAYO_1, NIST level 1: public key 1456 bytes, signature 464.";
@@ -27,8 +30,8 @@ macro_rules! for_the_sets {
                     "MAYO_5, NIST level 5: public key 5554 bytes, signature 964.";
             }
 
-            /// Round 2 (specification of February 2025), the round of most published figures. It does not
-            /// interoperate with round 3.
+            /// Round 2 (specification of February 2025), the round of most published figures. It
+            /// does not interoperate with round 3.
             round2 {
                 Mayo1Round2 = Mayo1 mayo1 "mayo1-round2" "MAYO_1" 1 "1.3.9999.8.1.3"
                     "Round 2's MAYO_1, NIST level 1: public key 1420 bytes, signature 454.";

@@ -22,7 +22,8 @@ pub struct StreamPart {
 }
 
 impl StreamPart {
-    /// The first `count` rows of a matrix, and in them the bytes below the bytes `columns` of row 0.
+    /// The first `count` rows of a matrix, and in them the bytes below the bytes `columns` of row
+    /// 0.
     ///
     /// The matrix begins at byte `start` of the stream with a row of `row_bytes` bytes. Each
     /// following row begins `step` bytes further to the right than the row above it, and is shorter

@@ -122,7 +122,8 @@ fn typed_keys_take_their_own_set_only() {
     assert_eq!(mayo3::SigningKey::from_pkcs8_der(new_file.as_bytes()).unwrap().as_seed(), &seed);
     assert_eq!(round2::mayo3::SigningKey::from_pkcs8_der(old_file.as_bytes()).unwrap().as_seed(), &seed);
 
-    // The other round has the same sizes. The traits' errors name the identifier found, ours both sets.
+    // The other round has the same sizes. The traits' errors name the identifier found, ours both
+    // sets.
     let oid = OQS.get(Algorithm::Mayo3Round2);
     let unknown = crate_pkcs8::spki::Error::OidUnknown { oid };
     let error = mayo3::SigningKey::from_pkcs8_der(old_file.as_bytes()).err().unwrap();
@@ -136,7 +137,8 @@ fn typed_keys_take_their_own_set_only() {
     assert_eq!(mayo3::VerifyingKey::try_from(read), Err(mismatch));
     assert!(mayo1::SigningKey::from_pkcs8_der(new_file.as_bytes()).is_err());
 
-    // These sets have the same key bytes in both rounds, so only the identifier tells the rounds apart.
+    // These sets have the same key bytes in both rounds, so only the identifier tells the rounds
+    // apart.
     assert_eq!(new.verifying_key().as_ref(), old.verifying_key().as_ref());
 }
 
@@ -334,7 +336,8 @@ fn damaged_or_costly_encryption_is_refused() {
         for change in 1..=255 {
             let mut file = file.clone();
             file[at] ^= change;
-            // Lenient reading (scrypt's optional key length) is allowed, but must never give another key.
+            // Lenient reading (scrypt's optional key length) is allowed, but must never give
+            // another key.
             if let Ok(read) = OQS.decode_private_key(&file, Some(b"x")) {
                 assert_eq!(read.as_bytes(), key.as_bytes(), "byte {at} ^ {change:#x}");
             }
@@ -372,8 +375,8 @@ fn damaged_or_costly_encryption_is_refused() {
     }
 }
 
-/// pq-mayo writes `[0]` seed and reads nothing else. So its private keys are read here, but ours are
-/// not read there. Public keys go both ways.
+/// pq-mayo writes `[0]` seed and reads nothing else. So its private keys are read here, but ours
+/// are not read there. Public keys go both ways.
 #[test]
 fn pq_mayo_s_files_of_round_2_are_read() {
     macro_rules! check {

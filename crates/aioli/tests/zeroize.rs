@@ -31,8 +31,8 @@ static SCANNER: Scanner = Scanner;
 // too.
 unsafe impl GlobalAlloc for Scanner {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller promises what `System` requires. The block is zeroed, so that `dealloc`
-        // may read every byte of it.
+        // SAFETY: the caller promises what `System` requires. The block is zeroed, so that
+        // `dealloc` may read every byte of it.
         unsafe { System.alloc_zeroed(layout) }
     }
 

@@ -159,7 +159,8 @@ fn a_key_file_cannot_ask_for_much() {
     let pbkdf2 = [0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 5, 12];
     let sha256 = der(0x30, &[&der(6, &[&[0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 2, 9]]), &[5, 0]]);
     for file in [
-        // N = 2^18 with r = 9, N = 2^19, and N = 2^14 with p = 17: more than 256 MiB, or as much work.
+        // N = 2^18 with r = 9, N = 2^19, and N = 2^14 with p = 17: more than 256 MiB, or as much
+        // work.
         encrypted(&scrypt, &[&salt, &[2, 3, 4, 0, 0], &[2, 1, 9], &[2, 1, 1]]),
         encrypted(&scrypt, &[&salt, &[2, 3, 8, 0, 0], &[2, 1, 8], &[2, 1, 1]]),
         encrypted(&scrypt, &[&salt, &[2, 2, 0x40, 0], &[2, 1, 8], &[2, 1, 17]]),

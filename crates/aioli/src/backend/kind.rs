@@ -2,8 +2,9 @@
 
 /// Hands the list of backends to the macro `$callback`, after `$arguments`.
 ///
-/// A row is: variant of [`BackendKind`], which is also the type of its token; the condition under which it is compiled,
-/// named by `build.rs`; the name on command lines; documentation. The fastest one is the last.
+/// A row is: variant of [`BackendKind`], which is also the type of its token; the condition under
+/// which it is compiled, named by `build.rs`; the name on command lines; documentation. The fastest
+/// one is the last.
 macro_rules! for_the_backends {
     ($arguments:tt => $($callback:tt)+) => {
         $($callback)+! {

@@ -26,13 +26,13 @@ pub enum FormatError {
     /// The public key that is stored with the seed does not follow from it.
     PublicKeyMismatch,
     /// A key of the interim MAYO_2 (n = 96, o = 16, k = 4), which belongs to neither round. The
-    /// crate pq-mayo 0.6 writes it with the identifier of round 2's MAYO_2. A seed in pq-mayo's form
-    /// without its public key counts as such a key.
+    /// crate pq-mayo 0.6 writes it with the identifier of round 2's MAYO_2. A seed in pq-mayo's
+    /// form without its public key counts as such a key.
     InterimSet,
     /// The private key is encrypted and no passphrase was given.
     Encrypted,
-    /// The private key is encrypted by an unsupported method, whose identifier this is, or at a cost
-    /// above the limits of 1 GiB of memory and ten million iterations.
+    /// The private key is encrypted by an unsupported method, whose identifier this is, or at a
+    /// cost above the limits of 1 GiB of memory and ten million iterations.
     UnsupportedEncryption(ObjectIdentifier),
     /// The private key cannot be decrypted: the passphrase is wrong or the file is damaged.
     Decryption,

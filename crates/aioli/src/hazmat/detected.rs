@@ -11,7 +11,8 @@ use crate::scheme::public_map;
 use crate::scheme::sign::ALL_SAMPLES;
 use crate::sig::Signature;
 
-/// AES-128 of the counter blocks of `seed`: P1 and P2 of a public key, or their first `p.len()` bytes.
+/// AES-128 of the counter blocks of `seed`: P1 and P2 of a public key, or their first `p.len()`
+/// bytes.
 pub fn expand_p(backend: DetectedBackend, seed: &[u8; PUBLIC_SEED_BYTES], p: &mut [u8]) {
     with_backend!(backend, |b| public_map::expand_p(b, seed, p));
 }
@@ -90,8 +91,8 @@ pub fn verify_expanded<P: ParameterSet>(
     with_backend!(backend, |b| on::verify_expanded(b, key, digest, signature))
 }
 
-/// An expanded signing key from its parts as [`ExpandedSigningKey`] documents them, unchecked: parts that do not
-/// belong together give signatures that do not verify, or none.
+/// An expanded signing key from its parts as [`ExpandedSigningKey`] documents them, unchecked:
+/// parts that do not belong together give signatures that do not verify, or none.
 ///
 /// # Errors
 ///

@@ -1,9 +1,10 @@
 //! The operations on the caller's memory, for machines without an allocator.
 //!
-//! Each operation takes a window and working memory. P1 and P2 are expanded into the window a part at a time: from one
-//! row ([`min_window`]) to everything (`P_BYTES`), the larger the faster. The products of P1 with secrets are made for
-//! some of its columns at a time, as many as the working memory allows. Its size is given for a `width`, the number of
-//! columns, from 1 to V ([`keygen`], [`sign`]), or from O to N ([`verify`]). That memory is cleared before and afterwards.
+//! Each operation takes a window and working memory. P1 and P2 are expanded into the window a part
+//! at a time: from one row ([`min_window`]) to everything (`P_BYTES`), the larger the faster. The
+//! products of P1 with secrets are made for some of its columns at a time, as many as the working
+//! memory allows. Its size is given for a `width`, the number of columns, from 1 to V ([`keygen`],
+//! [`sign`]), or from O to N ([`verify`]). That memory is cleared before and afterwards.
 
 use crate::Error;
 use crate::backend::Backend;
@@ -52,7 +53,8 @@ pub fn keygen<P: ParameterSet, B: Backend>(
     })
 }
 
-/// Signs; `randomizer` is `SALT_BYTES` of fresh randomness, or `None` for a deterministic signature.
+/// Signs; `randomizer` is `SALT_BYTES` of fresh randomness, or `None` for a deterministic
+/// signature.
 ///
 /// A given randomizer enters as it is, see [`hazmat`](super). `None` gives the signature of
 /// `SigningKey::sign_deterministic`, whose randomizer is derived from the set and the seed.
@@ -104,7 +106,8 @@ pub fn verify<P: ParameterSet, B: Backend>(
     if valid { Ok(()) } else { Err(Error::InvalidSignature) }
 }
 
-/// Calls `f` with the window, the largest of `widths` for which the memory suffices, and that memory, zero.
+/// Calls `f` with the window, the largest of `widths` for which the memory suffices, and that
+/// memory, zero.
 fn cleared<P: ParameterSet, T>(
     window: &mut [u8],
     memory: &mut [u8],

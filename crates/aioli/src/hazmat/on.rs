@@ -1,4 +1,5 @@
-//! The operations over any [`Backend`], also one of another crate, with a number of vinegar samples.
+//! The operations over any [`Backend`], also one of another crate, with a number of vinegar
+//! samples.
 
 use crate::Error;
 use crate::backend::Backend;

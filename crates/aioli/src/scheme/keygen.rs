@@ -1,7 +1,8 @@
-//! Key generation and the expansion of secret keys (docs/mayo.md, "Key generation" and "Expanding keys").
+//! Key generation and the expansion of secret keys (docs/mayo.md, "Key generation" and "Expanding
+//! keys").
 //!
-//! Everything is a product from the left (`docs/one-pass.md`): with Q = P2 + (O^T P1)', where ' transposes a matrix
-//! of m-vectors, P3 = Upper(O^T Q), because Upper(X) = Upper(X^T).
+//! Everything is a product from the left (`docs/one-pass.md`): with Q = P2 + (O^T P1)', where '
+//! transposes a matrix of m-vectors, P3 = Upper(O^T Q), because Upper(X) = Upper(X^T).
 
 use super::public_map::PublicMap;
 use super::transpose::add_transposed;
@@ -29,7 +30,8 @@ buffers! {
 
 /// The compact public key of a secret seed (specification, CompactKeyGen).
 ///
-/// Each column of P1 gives a row of Q, and each row of Q is used once; so `width` columns at a time are enough.
+/// Each column of P1 gives a row of Q, and each row of Q is used once; so `width` columns at a time
+/// are enough.
 pub(crate) fn keygen<P: ParameterSet, B: Backend>(
     b: B,
     seed_sk: &[u8],
@@ -65,7 +67,8 @@ pub(crate) const fn seeds_bytes<P: ParameterSet>() -> usize {
     PUBLIC_SEED_BYTES + P::O_BYTES
 }
 
-/// Splits the hash of a secret seed: returns `seed_pk`, and writes O as V rows of O elements, one a byte.
+/// Splits the hash of a secret seed: returns `seed_pk`, and writes O as V rows of O elements, one a
+/// byte.
 pub(crate) fn split_seeds<'h>(hash: &'h mut [u8], oil: &mut [u8]) -> &'h [u8; PUBLIC_SEED_BYTES] {
     let (seed_pk, packed_oil) = hash.split_first_chunk_mut().expect("a hash begins with the public seed");
     // It is part of the public key, and AES may address tables by it.
@@ -76,7 +79,8 @@ pub(crate) fn split_seeds<'h>(hash: &'h mut [u8], oil: &mut [u8]) -> &'h [u8; PU
 
 /// `out += O^T Q` with Q = P2 + (O^T P1)', in `width` columns of P1 at a time.
 ///
-/// `q` and `oil_p1` are the memory for that many rows of Q and columns of O^T P1; the latter must be zero.
+/// `q` and `oil_p1` are the memory for that many rows of Q and columns of O^T P1; the latter must
+/// be zero.
 fn multiply_by_q<P: ParameterSet, B: Backend>(
     b: B,
     oil: Coefficients<'_>,
@@ -105,7 +109,8 @@ fn multiply_by_q<P: ParameterSet, B: Backend>(
     }
 }
 
-/// Upper of an O by O matrix of m-vectors: adds entry (j, i) onto (i, j), and keeps the entries with j >= i.
+/// Upper of an O by O matrix of m-vectors: adds entry (j, i) onto (i, j), and keeps the entries
+/// with j >= i.
 fn write_upper<P: ParameterSet>(matrix: &[u8], upper: &mut [u8]) {
     let entry = |i: usize, j: usize| &matrix[(i * P::O + j) * P::M_BYTES..][..P::M_BYTES];
     let mut upper = upper.chunks_exact_mut(P::M_BYTES);
@@ -132,7 +137,8 @@ buffers! {
 
 /// Expands a secret key (specification, ExpandSK): O into `oil`, P1 and then Q into `p1_q`.
 ///
-/// The specification keeps L = (P1 + P1') O + P2; signing reads Q = P1' O + P2 in its place (`docs/one-pass.md`).
+/// The specification keeps L = (P1 + P1') O + P2; signing reads Q = P1' O + P2 in its place
+/// (`docs/one-pass.md`).
 #[cfg(feature = "alloc")]
 pub(crate) fn expand_sk<P: ParameterSet, B: Backend>(
     b: B,

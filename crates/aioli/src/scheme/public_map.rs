@@ -1,9 +1,9 @@
 //! P1 and P2, from memory or from their seed.
 //!
-//! P need not be in memory. The scheme only needs products with P1 and P2, which read each row once.
-//! This module computes them from an expanded key, or expands as many rows at a time as fit into a
-//! window. That is everything at once on a large machine, a block that stays in cache, or a single
-//! row on a microcontroller.
+//! P need not be in memory. The scheme only needs products with P1 and P2, which read each row
+//! once. This module computes them from an expanded key, or expands as many rows at a time as fit
+//! into a window. That is everything at once on a large machine, a block that stays in cache, or a
+//! single row on a microcontroller.
 
 use crate::backend::Backend;
 use crate::packed::{Coefficients, Operand};
@@ -26,8 +26,8 @@ enum Source<'a> {
 }
 
 impl<'a, P: ParameterSet> PublicMap<'a, P> {
-    /// Bytes of the smallest window for [`from_seed`](Self::from_seed): the longest row, and the rest
-    /// of the AES blocks in which it begins and ends.
+    /// Bytes of the smallest window for [`from_seed`](Self::from_seed): the longest row, and the
+    /// rest of the AES blocks in which it begins and ends.
     pub(crate) const MIN_WINDOW: usize = {
         let longest = if P::V > P::O { P::V } else { P::O };
         longest * P::M_BYTES + 2 * BLOCK
@@ -39,7 +39,8 @@ impl<'a, P: ParameterSet> PublicMap<'a, P> {
         Self { source: Source::Memory(p), set: PhantomData }
     }
 
-    /// The maps of a seed. A window of `P_BYTES` is filled once, here; a smaller one in every product.
+    /// The maps of a seed. A window of `P_BYTES` is filled once, here; a smaller one in every
+    /// product.
     pub(crate) fn from_seed<B: Backend>(b: B, seed: &'a [u8; PUBLIC_SEED_BYTES], window: &'a mut [u8]) -> Self {
         if window.len() >= P::P_BYTES {
             let (window, _) = window.split_at_mut(P::P_BYTES);
@@ -52,8 +53,9 @@ impl<'a, P: ParameterSet> PublicMap<'a, P> {
 
     /// `out += left P1` in the columns `strip` of P1.
     ///
-    /// The rows of `out` begin `stride` bytes apart, and `strip.len()` m-vectors of each are written.
-    /// `left` has V columns. Those from `strip.end` on are not used, because P1 is triangular.
+    /// The rows of `out` begin `stride` bytes apart, and `strip.len()` m-vectors of each are
+    /// written. `left` has V columns. Those from `strip.end` on are not used, because P1 is
+    /// triangular.
     pub(crate) fn left_product_p1<B: Backend>(
         &mut self,
         b: B,

@@ -1,8 +1,8 @@
 //! Signing (docs/mayo.md, "Signing").
 //!
-//! Everything heavy is a product from the left (`docs/one-pass.md`). With T = (V P1)' and Q = P2 + (O^T P1)':
-//! U = V T, N = O^T T, M = V Q + N', and L is never formed. From a compact key one pass over P1 with the rows of V and
-//! O^T together gives both V P1 and O^T P1.
+//! Everything heavy is a product from the left (`docs/one-pass.md`). With T = (V P1)' and Q = P2 +
+//! (O^T P1)': U = V T, N = O^T T, M = V Q + N', and L is never formed. From a compact key one pass
+//! over P1 with the rows of V and O^T together gives both V P1 and O^T P1.
 
 use super::keygen::{seeds_bytes, split_seeds};
 use super::public_map::PublicMap;
@@ -44,8 +44,8 @@ pub(crate) struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// `randomizer` is R of step 1; at most `samples` vinegar samples are tried, and never more than the
-    /// specification's 256.
+    /// `randomizer` is R of step 1; at most `samples` vinegar samples are tried, and never more
+    /// than the specification's 256.
     ///
     /// # Errors
     ///
@@ -71,7 +71,8 @@ impl<'a> Request<'a> {
 buffers! {
     /// The secret working memory of [`sign`]. It must be zero.
     ///
-    /// The matrices come first: in some sets their rows are whole cache lines, and memory begins at one.
+    /// The matrices come first: in some sets their rows are whole cache lines, and memory begins at
+    /// one.
     SignBuffers<P>(expanded: bool, width: usize) {
         /// `[V; O^T] P1` in `width` columns; with an expanded key V P1 alone.
         left_p1: (if expanded { P::K } else { P::K + P::O }) * width * P::M_BYTES,
@@ -116,8 +117,9 @@ buffers! {
 
 /// Signs; returns the signature.
 ///
-/// Each column of P1 gives a row of T and a row of Q, and each of these is used once; so `width` columns at a time are
-/// enough. With V of them Q is kept for further samples; an expanded key needs that width.
+/// Each column of P1 gives a row of T and a row of Q, and each of these is used once; so `width`
+/// columns at a time are enough. With V of them Q is kept for further samples; an expanded key
+/// needs that width.
 ///
 /// # Errors
 ///
@@ -263,7 +265,8 @@ impl<'a, P: ParameterSet, B: Backend> Signing<'a, P, B> {
             b.vectorize(
                 #[inline(always)]
                 || {
-                    // Computed inside the closure: a captured value would be no constant to the compiler.
+                    // Computed inside the closure: a captured value would be no constant to the
+                    // compiler.
                     let columns = t_columns::<P>();
                     transpose::<P>((P::K, strip.len()), (left_p1, strip.len()), (t_matrix, columns));
                     if P::LINEAR {
@@ -385,7 +388,8 @@ impl<'a, P: ParameterSet, B: Backend> Signing<'a, P, B> {
     }
 }
 
-/// Writes O into the last rows of `[V; O^T]`, and O^T as packed rows. `column` has room for V elements.
+/// Writes O into the last rows of `[V; O^T]`, and O^T as packed rows. `column` has room for V
+/// elements.
 fn set_oil<P: ParameterSet, B: Backend>(b: B, oil: &[u8], column: &mut [u8], vo: &mut [u8], oil_t: &mut [u8]) {
     // Slices of constant lengths, which the compiler unrolls.
     let oil = &oil[..P::V * P::O];

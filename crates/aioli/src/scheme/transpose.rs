@@ -34,8 +34,9 @@ pub(crate) fn add_transposed<P: ParameterSet>((rows, columns): (usize, usize), f
 fn into_column<P: ParameterSet>((to, columns): (&mut [u8], usize), j: usize, row: &[u8], f: impl Fn(&mut [u8], &[u8])) {
     let to = &mut to[j * P::M_BYTES..];
     let stride = columns * P::M_BYTES;
-    // Four m-vectors at a time: in vector registers each is a few instructions, so the loop itself counts. On machines
-    // of 32 bits, which may have no vector registers, each is many instructions, and the plain loop below does.
+    // Four m-vectors at a time: in vector registers each is a few instructions, so the loop itself
+    // counts. On machines of 32 bits, which may have no vector registers, each is many
+    // instructions, and the plain loop below does.
     let four_rows = 4 * stride;
     let four = 4 * P::M_BYTES;
     let fours = if cfg!(target_pointer_width = "64") { (to.len() / four_rows).min(row.len() / four) } else { 0 };
@@ -47,7 +48,8 @@ fn into_column<P: ParameterSet>((to, columns): (&mut [u8], usize), j: usize, row
         }
     }
     let whole = to.len() / stride;
-    // Exact chunks need no check of their length. The last row, which may be cut, follows after them.
+    // Exact chunks need no check of their length. The last row, which may be cut, follows after
+    // them.
     for (to, from) in to.chunks_exact_mut(stride).zip(row.chunks_exact(P::M_BYTES)) {
         f(&mut to[..P::M_BYTES], from);
     }
@@ -84,7 +86,8 @@ mod tests {
         const MB: usize = Mayo2::M_BYTES;
         let from: Vec<u8> = (0..3 * 11 * MB).map(|at| (at / MB) as u8 + 1).collect();
         for to_rows in 1..=12 {
-            // Rows of five m-vectors; the last one is whole, or cut behind the last entry that is written.
+            // Rows of five m-vectors; the last one is whole, or cut behind the last entry that is
+            // written.
             for last in [5, 3] {
                 let mut to = vec![0; ((to_rows - 1) * 5 + last) * MB];
                 transpose::<Mayo2>((3, 11), (&from, 11), (&mut to, 5));

@@ -1,6 +1,7 @@
 //! Verifying (docs/mayo.md, "Verifying").
 //!
-//! With T = (S P)': U = S T, and the linear map rides along as one more column of T (`docs/one-pass.md`).
+//! With T = (S P)': U = S T, and the linear map rides along as one more column of T
+//! (`docs/one-pass.md`).
 
 use super::public_map::PublicMap;
 use super::target::{hash_bytes, lambda_bytes, t_columns, target};
@@ -15,7 +16,8 @@ use core::ops::Range;
 buffers! {
     /// The working memory of [`verify`], of any content: nothing in it is secret.
     ///
-    /// The matrices come first: in some sets their rows are whole cache lines, and memory begins at one.
+    /// The matrices come first: in some sets their rows are whole cache lines, and memory begins at
+    /// one.
     VerifyBuffers<P>(width: usize) {
         /// S P in `width` columns, K rows.
         sp: P::K * width * P::M_BYTES,
@@ -38,8 +40,8 @@ buffers! {
 
 /// Whether `signature` is one of the message with this digest: W(s) = t.
 ///
-/// Each column of P gives a row of T, and each row of T is used once; so `width` columns at a time, from O to N, are
-/// enough.
+/// Each column of P gives a row of T, and each row of T is used once; so `width` columns at a time,
+/// from O to N, are enough.
 pub(crate) fn verify<P: ParameterSet, B: Backend>(
     b: B,
     public_key: &[u8],
@@ -121,7 +123,8 @@ fn decode_vectors<'s, P: ParameterSet, B: Backend>(
     Coefficients::new(s, P::K, P::K)
 }
 
-/// Cuts the columns of P into strips of at most `width`. Only the last strip has columns of P2 and P3.
+/// Cuts the columns of P into strips of at most `width`. Only the last strip has columns of P2 and
+/// P3.
 fn strips<P: ParameterSet>(width: usize) -> impl Iterator<Item = Range<usize>> {
     let mut first = 0;
     core::iter::from_fn(move || {

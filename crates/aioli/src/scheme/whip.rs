@@ -118,8 +118,8 @@ impl Sum {
     #[inline(always)]
     fn reduce<P: ParameterSet, B: Backend>(&self, out: &mut [u8]) {
         let [f0, f1, f2, f3] = P::F_TAIL;
-        // The coefficients from z^m on, and z^2 and z^4 times them, which are one and two bytes further up. Masks
-        // remove coefficients below z^m from the latter two.
+        // The coefficients from z^m on, and z^2 and z^4 times them, which are one and two bytes
+        // further up. Masks remove coefficients below z^m from the latter two.
         let high: &[u8; ABOVE] = array(&self.0[P::M_BYTES..]);
         let before: &[u8; ABOVE] = array(&self.0[P::M_BYTES - 1..]);
         let before_that: &[u8; ABOVE] = array(&self.0[P::M_BYTES - 2..]);
@@ -129,7 +129,8 @@ impl Sum {
             let high = high[i];
             let before = before[i] & FROM_1[i];
             let before_that = before_that[i] & FROM_2[i];
-            // high tail(z) = high (f0 + f2 z^2) + z high (f1 + f3 z^2). A factor z^2 is a byte, a factor z a nibble.
+            // high tail(z) = high (f0 + f2 z^2) + z high (f1 + f3 z^2). A factor z^2 is a byte, a
+            // factor z a nibble.
             let odd = sum_of_products([high, before], [f1, f3]);
             let odd_before = sum_of_products([before, before_that], [f1, f3]);
             folded[i] ^= sum_of_products([high, before], [f0, f2]) ^ odd << 4 ^ odd_before >> 4;
@@ -178,8 +179,8 @@ const fn wide<P: ParameterSet, B: Backend>() -> usize {
     (P::M_BYTES + P::MAX_EXPONENT / 2 + 1).next_multiple_of(B::REGISTER)
 }
 
-/// Bytes of `out` that the fold changes, in whole registers: at most `MAX_EXPONENT` coefficients are
-/// multiplied by the tail, which reaches three nibbles further.
+/// Bytes of `out` that the fold changes, in whole registers: at most `MAX_EXPONENT` coefficients
+/// are multiplied by the tail, which reaches three nibbles further.
 const fn above<P: ParameterSet, B: Backend>() -> usize {
     let bytes = ((P::MAX_EXPONENT + 4).div_ceil(2)).next_multiple_of(B::REGISTER);
     assert!(bytes <= ABOVE);
@@ -193,8 +194,8 @@ const ABOVE: usize = 64;
 /// Zeros before a vector: half the largest exponent, and one byte to shift the first nibble from.
 const PAD: usize = 40;
 const _: () = assert!(largest!(P => P::MAX_EXPONENT / 2) < PAD);
-/// Bytes of a vector with all zeros that a shifted read reaches: 128 is the most that [`wide`] gives
-/// for any set and backend.
+/// Bytes of a vector with all zeros that a shifted read reaches: 128 is the most that [`wide`]
+/// gives for any set and backend.
 const PADDED: usize = PAD + 128;
 
 /// Computes W(s) (docs/mayo.md, The whipped map), packed, into `out`.
@@ -210,7 +211,8 @@ pub(crate) fn whipped_sum<P: ParameterSet, B: Backend>(b: B, products: &[u8], co
             let vectors = &mut vectors[..if P::LINEAR { P::K + 1 } else { P::K }];
             for (i, row) in products.chunks_exact(columns * P::M_BYTES).take(P::K).enumerate() {
                 set::<P, B>(vectors, row.chunks_exact(P::M_BYTES));
-                // e is symmetric, so adding z^e(i,j) U[i][j] and z^e(j,i) U[j][i] adds z^e(i,j) u_ij.
+                // e is symmetric, so adding z^e(i,j) U[i][j] and z^e(j,i) U[j][i] adds z^e(i,j)
+                // u_ij.
                 sum.add::<P, B>(vectors, Places::<P>::of(i, vectors.len()));
             }
             sum.reduce::<P, B>(out);
@@ -316,7 +318,8 @@ mod tests {
         powers_of_z_are_repeated_multiplications::<round2::Mayo5, B>();
     }
 
-    // Only the length of its registers is used of a backend, so all of them can be tested everywhere.
+    // Only the length of its registers is used of a backend, so all of them can be tested
+    // everywhere.
     #[test]
     fn powers_of_z() {
         powers_of_z_in_registers_of::<crate::backend::Portable>();

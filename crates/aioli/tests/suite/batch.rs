@@ -33,8 +33,8 @@ fn results_are_in_order_and_their_own<P: ParameterSet>() {
     let mut expected = vec![Ok(()); items.len()];
     assert_eq!(verify_batch(&items), expected);
 
-    // A wrong message, a wrong key, and a short, a long and an empty signature, under shared keys and
-    // under keys of one item.
+    // A wrong message, a wrong key, and a short, a long and an empty signature, under shared keys
+    // and under keys of one item.
     let invalid = Err(Error::InvalidSignature);
     let length = |given| {
         let expected = P::SIGNATURE_BYTES;

@@ -4,7 +4,8 @@
 use aioli::backend::DetectedBackend;
 use aioli::{Algorithm, MessageDigest, ParameterSet, SigningKey, hazmat, with_set};
 
-/// Bytes of stack. A release build needs far less; an unoptimized one holds every temporary at once.
+/// Bytes of stack. A release build needs far less; an unoptimized one holds every temporary at
+/// once.
 const STACK: usize = if cfg!(debug_assertions) { 512 << 10 } else { 128 << 10 };
 
 fn every_operation<P: ParameterSet>(backend: DetectedBackend) {

@@ -13,7 +13,8 @@ use std::cell::RefCell;
 
 const MESSAGE: &[u8] = b"trace";
 
-/// Delegates to `B`, and keeps the values of a signature of the set `P` in this thread's [`RECORD`].
+/// Delegates to `B`, and keeps the values of a signature of the set `P` in this thread's
+/// [`RECORD`].
 struct Recorder<P, B>(B, std::marker::PhantomData<P>);
 
 thread_local! {
