@@ -15,7 +15,13 @@ pub(crate) fn transpose<P: ParameterSet>(
 ) {
     for i in 0..rows {
         let row = &from[i * from_columns * P::M_BYTES..][..columns * P::M_BYTES];
-        into_column::<P>((to, to_columns), i, row, <[u8]>::copy_from_slice);
+        into_column::<P>(
+            (to, to_columns),
+            i,
+            row,
+            #[inline(always)]
+            |to, from| to.copy_from_slice(from),
+        );
     }
 }
 
@@ -23,7 +29,15 @@ pub(crate) fn transpose<P: ParameterSet>(
 #[inline(always)]
 pub(crate) fn add_transposed<P: ParameterSet>((rows, columns): (usize, usize), from: &[u8], to: &mut [u8]) {
     for (i, row) in from.chunks_exact(columns * P::M_BYTES).take(rows).enumerate() {
-        into_column::<P>((to, rows), i, row, add);
+        // A closure, because the call of a function that is passed by its name would not be inlined
+        // into code compiled for more instructions.
+        into_column::<P>(
+            (to, rows),
+            i,
+            row,
+            #[inline(always)]
+            |to, from| add(to, from),
+        );
     }
 }
 
