@@ -85,6 +85,7 @@ fn is_record(name: &str) -> bool {
 /// Where unsafe code may be: kernels, and the edges to other languages and to the operating system.
 const UNSAFE_EDGES: &[&str] = &[
     "crates/aioli/src/backend",
+    "crates/aioli/src/memory.rs",
     "crates/aioli/tests/batch_memory.rs",
     "crates/aioli/tests/zeroize.rs",
     "crates/aioli-cli/src/clock.rs",

@@ -35,7 +35,7 @@ pub(crate) fn verifying_key<P: ParameterSet, B: Backend>(b: B, seed_sk: &[u8]) -
 /// Expands a secret seed.
 pub(crate) fn expand_signing_key<P: ParameterSet, B: Backend>(b: B, seed_sk: &[u8]) -> ExpandedSecret {
     let mut oil = vec![0; P::V * P::O].into_boxed_slice();
-    let mut p1_q = vec![0; P::P_BYTES].into_boxed_slice();
+    let mut p1_q = memory::unwritten(P::P_BYTES);
     memory::with(0, ExpandSkBuffers::bytes::<P>(), |_, memory| {
         keygen::expand_sk::<P, B>(b, seed_sk, &mut oil, &mut p1_q, memory);
     });
@@ -44,7 +44,7 @@ pub(crate) fn expand_signing_key<P: ParameterSet, B: Backend>(b: B, seed_sk: &[u
 
 /// Expands the seed of a public key: P1 and then P2, packed.
 pub(crate) fn expand_verifying_key<P: ParameterSet, B: Backend>(b: B, seed: &[u8; PUBLIC_SEED_BYTES]) -> Box<[u8]> {
-    let mut p = vec![0; P::P_BYTES].into_boxed_slice();
+    let mut p = memory::unwritten(P::P_BYTES);
     public_map::expand_p(b, seed, &mut p);
     p
 }
