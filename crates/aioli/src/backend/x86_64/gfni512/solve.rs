@@ -1,160 +1,219 @@
 //! Solving with AVX-512 and GFNI: the elimination by columns of
-//! [`portable::solve`](crate::backend::portable::solve).
+//! [`portable::solve`](crate::backend::portable::solve), two columns in each byte.
 //!
-//! **Idea.** A column stays packed, up to 128 elements in one register (two for m = 142). Let s be
-//! its entry in the pivot row; elimination adds `s g` to it, by four instructions and an XOR.
-//! `vpermb` broadcasts the byte that holds s, and a shift by 0 or 4 brings s down. By s `vpermi2q`
-//! selects one of the sixteen 8x8 bit matrices "times s", held in registers, and `vgf2p8affineqb`
-//! multiplies all of g. Dividing by the pivot takes a selection from sixteen other matrices.
+//! **Idea.** GF(16) is a subfield of the field GF(256) of `vgf2p8mulb`. With w outside of it, a byte
+//! of GF(256) is a + w b, where a and b are the elements of two neighbouring columns in one row:
 //!
-//! **Constant time.** The pivot's row is secret. It is found by `tzcnt` of a test mask and goes
-//! only into permute indices and shift counts, which are registers. No address and no branch
-//! depends on it. A column without a pivot has position `64 REGISTERS`, no byte of its one-hot mask
-//! set, and g = 0.
+//! ```text
+//! columns 2 i and 2 i + 1    bytes 0, 1, 2, ..    rows 0, 2, 4, ..    then rows 1, 3, 5, ..
+//! ```
 //!
-//! **Cost.** About 1.5 cycles for each column to the right of a pivot. Each pivot has up to 60
-//! cycles of latency, which overlaps with this work.
+//! Multiplying by an element of the subfield multiplies both columns. Elimination with a pivot in
+//! row p adds g (a + w b)\[p\] to a + w b, where `g = (c + e_p) / c[p]` follows from the pivot's
+//! column c. One `vpermb` broadcasts the byte of row p, and `vgf2p8mulb` multiplies g by it. Two
+//! pivots, those of a pair of columns, go into a later pair together.
 //!
-//! **Quirk.** `vpermi2q` reads only the low four bits of each index, so the rest need not be
-//! cleared.
+//! **Constant time.** The pivot's row is secret. It is found by `tzcnt` of a test mask and goes only
+//! into permute indices, which are registers. No address and no branch depends on it. A column
+//! without a pivot has g = 0.
+//!
+//! **Quirks.** The pivots of a pair are found before those of the pair before it have gone into all
+//! the others: finding them is one long chain, and that work fills its gaps. `vpermb` reads only
+//! the low six bits of each index; they differ for all elements of the subfield.
+//!
+//! **Cost.** For each two pivots and each later pair: two permutations, and two multiplications and
+//! a `vpternlogq` in every register of the pair. Each two pivots have about 120 cycles of latency.
 
-use crate::backend::contract::MAX_UNKNOWNS;
+use crate::backend::contract::{MAX_EQUATIONS, MAX_UNKNOWNS};
 use crate::backend::x86_64::masks::lowest_bits;
 use crate::gf16;
 use crate::memory::wipe;
 use core::arch::x86_64::*;
+use core::array::from_fn;
 
 /// See [`Backend::solve`](crate::backend::Backend::solve).
 #[target_feature(enable = "bmi1,avx512f,avx512bw,avx512vbmi,gfni")]
 pub(in crate::backend::x86_64) fn solve(columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
-    match m.div_ceil(128) {
-        1 => solve_in::<1>(columns, m, x),
-        _ => solve_in::<2>(columns, m, x),
+    match m {
+        ..=64 => solve_in::<1>(columns, m, x),
+        65..=128 => solve_in::<2>(columns, m, x),
+        _ => solve_in::<3>(columns, m, x),
     }
 }
 
-/// Solves with `REGISTERS` registers a column.
+/// A pair of columns, or one column with zero beside it.
+type Pair<const REGISTERS: usize> = [__m512i; REGISTERS];
+
+/// A pivot, and what it adds.
+#[derive(Clone, Copy)]
+struct Pivot<const REGISTERS: usize> {
+    /// The pivot's place among the bytes of a pair, in every byte; behind them all without a pivot.
+    place: __m512i,
+    /// g. Zero without a pivot.
+    g: Pair<REGISTERS>,
+}
+
+/// Solves with `REGISTERS` registers a pair of columns.
 #[target_feature(enable = "bmi1,avx512f,avx512bw,avx512vbmi,gfni")]
 fn solve_in<const REGISTERS: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
     assert!(
-        m <= 128 * REGISTERS && packed.len() == (x.len() + 1) * m / 2 && x.len() < MAX_COLUMNS,
+        m <= 64 * REGISTERS && packed.len() == (x.len() + 1) * m / 2 && x.len() <= MAX_UNKNOWNS,
         "shape of a linear system"
     );
     let zero = _mm512_setzero_si512();
-    let times = load_matrices(&TIMES);
-    let times_inverse = load_matrices(&TIMES_INVERSE);
-    let in_pivot_row = load_low(&IN_PIVOT_ROW);
-
-    let mut columns = [[zero; REGISTERS]; MAX_COLUMNS];
-    let columns = &mut columns[..x.len() + 1];
-    for (column, bytes) in columns.iter_mut().zip(packed.chunks_exact(m / 2)) {
-        *column = core::array::from_fn(|n| load_low(&bytes[64 * n..]));
+    let bytes = m / 2;
+    let mut columns = [[zero; REGISTERS]; MAX_PAIRS + 1];
+    let columns = &mut columns[..x.len().div_ceil(2) + 1];
+    let (a, y) = packed.split_at(x.len() * bytes);
+    for (pair, packed) in columns.iter_mut().zip(a.chunks(m).chain([y])) {
+        *pair = join(packed.split_at(bytes));
     }
-    let places: [__m512i; REGISTERS] = core::array::from_fn(|n| {
-        let places: [u8; 64] = core::array::from_fn(|i| (64 * n + i) as u8);
-        load_low(&places)
+
+    // The bits of the rows that have no pivot yet.
+    let mut unused: [u64; REGISTERS] = from_fn(|n| {
+        if is_halved::<REGISTERS>(n) { lowest_bits(bytes - 32 * n) * (1 << 32 | 1) } else { lowest_bits(bytes) }
     });
-    // All ones in the rows that have no pivot yet.
-    let mut unused: [__m512i; REGISTERS] =
-        places.map(|places| _mm512_movm_epi8(_mm512_cmplt_epu8_mask(places, _mm512_set1_epi8((m / 2) as u8 as i8))));
-    // For each column the byte that holds its pivot, and the shift that brings the pivot down.
-    let mut bytes = [0; ROUNDED];
-    let mut shifts = [0; ROUNDED];
-
-    for c in 0..x.len() {
-        let column = columns[c];
-        let mut candidates = [zero; REGISTERS];
-        let mut byte = 0;
-        let mut none_yet = u32::MAX;
-        for n in 0..REGISTERS {
-            candidates[n] = _mm512_and_si512(column[n], unused[n]);
-            let first = _mm512_test_epi8_mask(candidates[n], candidates[n]).trailing_zeros();
-            byte += first & none_yet;
-            none_yet &= (first >> 6).wrapping_neg();
+    let mut places = [0; ROUNDED];
+    let mut old = [Pivot { place: zero, g: [zero; REGISTERS] }; 2];
+    for i in 0..x.len().div_ceil(2) {
+        eliminate(&mut columns[i], &old);
+        let new = pivots(&columns[i], &mut unused, &mut places[2 * i..]);
+        for later in &mut columns[i + 1..] {
+            eliminate(later, &old);
         }
-        let place = _mm512_set1_epi8(byte as i8);
-        let found = select_byte(candidates, place);
-        // 4 if the low nibble is zero or used. Without a pivot both nibbles are zero, and any shift
-        // does.
-        let low = _mm_cvtsi128_si32(_mm512_castsi512_si128(found)) & 15;
-        let shift = ((low - 1) >> 8) & 4;
-        let shift_by = _mm_cvtsi32_si128(shift);
-        let pivot = _mm512_srl_epi64(found, shift_by);
-
-        let nibble = _mm512_set1_epi8((15 << shift) as i8);
-        let matrix = select_matrix(times_inverse, pivot);
-        let own = _mm512_permutexvar_epi8(_mm512_and_si512(pivot, _mm512_set1_epi8(15)), in_pivot_row);
-        let g: [__m512i; REGISTERS] = core::array::from_fn(|n| {
-            let one_hot = _mm512_maskz_mov_epi8(_mm512_cmpeq_epi8_mask(places[n], place), nibble);
-            unused[n] = _mm512_andnot_si512(one_hot, unused[n]);
-            // Adding s g clears this column off the pivot row, and in the pivot row turns s into s
-            // / pivot.
-            let scaled = _mm512_gf2p8affine_epi64_epi8::<0>(column[n], matrix);
-            _mm512_or_si512(_mm512_andnot_si512(one_hot, scaled), _mm512_and_si512(one_hot, own))
-        });
-        for later in &mut columns[c + 1..] {
-            let entry = _mm512_srl_epi64(select_byte(*later, place), shift_by);
-            let matrix = select_matrix(times, entry);
-            for n in 0..REGISTERS {
-                let product = _mm512_gf2p8affine_epi64_epi8::<0>(g[n], matrix);
-                later[n] = _mm512_xor_si512(later[n], product);
-            }
-        }
-        bytes[c] = byte as u8;
-        shifts[c] = shift as u8;
+        old = new;
     }
+    let y = columns.last_mut().expect("y");
+    eliminate(y, &old);
 
     // The solution's coordinates are the entries of y in the pivot rows, 64 of them at a time.
-    let y = columns[x.len()];
-    for (i, x) in x.chunks_mut(64).enumerate() {
-        let bytes = load_low(&bytes[64 * i..]);
-        let shifts = load_low(&shifts[64 * i..]);
-        let has_pivot = _mm512_cmplt_epu8_mask(bytes, _mm512_set1_epi8((64 * REGISTERS) as u8 as i8));
-        let found = _mm512_maskz_mov_epi8(has_pivot, select_byte(y, bytes));
-        let high = _mm512_srli_epi16::<4>(found);
-        let found = _mm512_mask_mov_epi8(found, _mm512_test_epi8_mask(shifts, shifts), high);
-        let found = _mm512_and_si512(found, _mm512_set1_epi8(15));
+    for (x, places) in x.chunks_mut(64).zip(places.chunks(64)) {
+        let places = load_low(places);
+        let has_pivot = _mm512_cmplt_epu8_mask(places, _mm512_set1_epi8((64 * REGISTERS) as u8 as i8));
+        let found = select_byte(y, places);
+        let found = _mm512_maskz_permutexvar_epi8(has_pivot, found, load_low(&ELEMENTS));
         // SAFETY: the mask lets through as many bytes as the chunk has.
         unsafe { _mm512_mask_storeu_epi8(x.as_mut_ptr().cast(), lowest_bits(x.len()), found) };
     }
-    let left_over = unused.into_iter().fold(zero, |all, unused| _mm512_or_si512(all, unused));
-    let full_rank = _mm512_test_epi64_mask(left_over, left_over);
+    let left_over = unused.into_iter().fold(0, |all, unused| all | unused);
     columns.fill([zero; REGISTERS]);
     zeroize::optimization_barrier(columns);
-    wipe(&mut bytes);
-    wipe(&mut shifts);
+    wipe(&mut places);
     wipe(packed);
-    1 ^ crate::ct::nonzero(full_rank)
+    1 ^ crate::ct::nonzero64(left_over)
 }
 
-/// The bytes of a column at the given places.
+/// Reads two columns, of which the second may be empty.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,gfni")]
+fn join<const REGISTERS: usize>((first, second): (&[u8], &[u8])) -> Pair<REGISTERS> {
+    let low = _mm512_set1_epi8(0x0f);
+    let join = _mm512_set1_epi64(JOIN as i64);
+    from_fn(|n| {
+        let [a, b] = [first, second].map(|bytes| load_low(bytes.get(n / 2 * 64..).unwrap_or_default()));
+        let even = _mm512_or_si512(_mm512_and_si512(low, a), _mm512_andnot_si512(low, _mm512_slli_epi16::<4>(b)));
+        let odd = _mm512_or_si512(_mm512_and_si512(low, _mm512_srli_epi16::<4>(a)), _mm512_andnot_si512(low, b));
+        let rows = match n % 2 {
+            _ if is_halved::<REGISTERS>(n) => _mm512_inserti64x4::<1>(even, _mm512_castsi512_si256(odd)),
+            0 => even,
+            _ => odd,
+        };
+        _mm512_gf2p8affine_epi64_epi8::<0>(rows, join)
+    })
+}
+
+/// Whether register `n` of a pair has even rows in its low half and odd rows in its high half: the
+/// last one of an odd number.
+const fn is_halved<const REGISTERS: usize>(n: usize) -> bool {
+    n + 1 == REGISTERS && n.is_multiple_of(2)
+}
+
+/// The pivots of a pair of columns: what they add together, each to the pair as it was before both.
+#[inline]
+#[target_feature(enable = "bmi1,avx512f,avx512bw,avx512vbmi,gfni")]
+fn pivots<const REGISTERS: usize>(
+    pair: &Pair<REGISTERS>,
+    unused: &mut [u64; REGISTERS],
+    places: &mut [u8],
+) -> [Pivot<REGISTERS>; 2] {
+    let [a, mut b] = PARTS.map(|part| {
+        let part = _mm512_set1_epi64(part as i64);
+        pair.map(|pair| _mm512_gf2p8affine_epi64_epi8::<0>(pair, part))
+    });
+    let mut first = pivot(&a, unused, &mut places[0]);
+    let entry = select_byte(&b, first.place);
+    for n in 0..REGISTERS {
+        b[n] = _mm512_xor_si512(b[n], _mm512_gf2p8mul_epi8(first.g[n], entry));
+    }
+    let second = pivot(&b, unused, &mut places[1]);
+    // The second pivot also adds to what the first one has added in the second one's row.
+    let entry = select_byte(&first.g, second.place);
+    for n in 0..REGISTERS {
+        first.g[n] = _mm512_xor_si512(first.g[n], _mm512_gf2p8mul_epi8(second.g[n], entry));
+    }
+    [first, second]
+}
+
+/// The pivot of a column of elements of the subfield.
+#[inline]
+#[target_feature(enable = "bmi1,avx512f,avx512bw,avx512vbmi,gfni")]
+fn pivot<const REGISTERS: usize>(
+    column: &Pair<REGISTERS>,
+    unused: &mut [u64; REGISTERS],
+    place: &mut u8,
+) -> Pivot<REGISTERS> {
+    let mut g = *column;
+    let mut byte = 0;
+    let mut none_yet = u64::MAX;
+    for n in 0..REGISTERS {
+        let candidates = _mm512_test_epi8_mask(column[n], column[n]) & unused[n];
+        let first = u64::from(candidates.trailing_zeros());
+        let one_hot = candidates & candidates.wrapping_neg() & none_yet;
+        byte += first & none_yet;
+        none_yet &= (first >> 6).wrapping_neg();
+        unused[n] ^= one_hot;
+        g[n] = _mm512_xor_si512(g[n], _mm512_maskz_mov_epi8(one_hot, _mm512_set1_epi8(1)));
+    }
+    *place = byte as u8;
+    let place = _mm512_set1_epi8(byte as i8);
+    let inverse = _mm512_maskz_permutexvar_epi8(!none_yet, select_byte(column, place), load_low(&INVERSES));
+    Pivot { place, g: g.map(|g| _mm512_gf2p8mul_epi8(g, inverse)) }
+}
+
+/// Adds to a pair what two pivots make of it.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+fn eliminate<const REGISTERS: usize>(pair: &mut Pair<REGISTERS>, pivots: &[Pivot<REGISTERS>; 2]) {
+    let [first, second] = pivots.each_ref().map(|pivot| select_byte(pair, pivot.place));
+    for n in 0..REGISTERS {
+        let sum =
+            _mm512_xor_si512(_mm512_gf2p8mul_epi8(pivots[0].g[n], first), _mm512_gf2p8mul_epi8(pivots[1].g[n], second));
+        pair[n] = _mm512_xor_si512(pair[n], sum);
+    }
+}
+
+/// The bytes of a pair at the given places.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn select_byte<const REGISTERS: usize>(column: [__m512i; REGISTERS], places: __m512i) -> __m512i {
-    match REGISTERS {
-        1 => _mm512_permutexvar_epi8(places, column[0]),
-        // MemorySanitizer reports secret indices of vpermi2, but can follow two permutations and a
-        // blend.
-        _ if cfg!(aioli_ct = "msan") => {
-            let is_second = _mm512_test_epi8_mask(places, _mm512_set1_epi8(64));
-            let [first, second] = [column[0], column[REGISTERS - 1]].map(|half| _mm512_permutexvar_epi8(places, half));
-            _mm512_mask_blend_epi8(is_second, first, second)
-        }
-        _ => _mm512_permutex2var_epi8(column[0], places, column[1]),
+fn select_byte<const REGISTERS: usize>(pair: &Pair<REGISTERS>, places: __m512i) -> __m512i {
+    let [first, second, third] = [0, 1, 2].map(|n| pair[n.min(REGISTERS - 1)]);
+    if REGISTERS == 1 {
+        return _mm512_permutexvar_epi8(places, first);
     }
-}
-
-/// The matrix for the element in the low four bits of each lane.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn select_matrix(matrices: [__m512i; 2], elements: __m512i) -> __m512i {
-    // As in `select_byte`.
-    if cfg!(aioli_ct = "msan") {
-        let is_second = _mm512_test_epi64_mask(elements, _mm512_set1_epi64(8));
-        let [first, second] = matrices.map(|half| _mm512_permutexvar_epi64(elements, half));
-        return _mm512_mask_blend_epi64(is_second, first, second);
+    // MemorySanitizer reports secret indices of vpermi2, but can follow two permutations and a
+    // blend.
+    let of_two = if cfg!(aioli_ct = "msan") {
+        let is_second = _mm512_test_epi8_mask(places, _mm512_set1_epi8(64));
+        let [first, second] = [first, second].map(|half| _mm512_permutexvar_epi8(places, half));
+        _mm512_mask_blend_epi8(is_second, first, second)
+    } else {
+        _mm512_permutex2var_epi8(first, places, second)
+    };
+    if REGISTERS == 2 {
+        return of_two;
     }
-    _mm512_permutex2var_epi64(matrices[0], elements, matrices[1])
+    let is_third = _mm512_movepi8_mask(places);
+    _mm512_mask_blend_epi8(is_third, of_two, _mm512_permutexvar_epi8(places, third))
 }
 
 /// The first 64 bytes, with zeros behind the last if `bytes` has fewer.
@@ -165,57 +224,96 @@ fn load_low(bytes: &[u8]) -> __m512i {
     unsafe { _mm512_maskz_loadu_epi8(lowest_bits(bytes.len()), bytes.as_ptr().cast()) }
 }
 
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn load_matrices(matrices: &[u64; 16]) -> [__m512i; 2] {
-    let (halves, _) = matrices.as_chunks::<8>();
-    // SAFETY: a half is 64 bytes, as many as are read.
-    [0, 1].map(|half: usize| unsafe { _mm512_loadu_si512(halves[half].as_ptr().cast()) })
+const _: () = assert!(MAX_EQUATIONS <= 64 * 3, "the widest form has three registers");
+
+/// Pairs of columns of A.
+const MAX_PAIRS: usize = MAX_UNKNOWNS.div_ceil(2);
+/// Bytes of the whole registers that hold one byte for each column of all pairs.
+const ROUNDED: usize = (2 * MAX_PAIRS).next_multiple_of(64);
+
+/// The product in the field of `vgf2p8mulb`: GF(2)\[x\] modulo x^8 + x^4 + x^3 + x + 1.
+const fn multiply(a: u8, b: u8) -> u8 {
+    let mut multiple = a;
+    let mut sum = 0;
+    let mut bit = 0;
+    while bit < 8 {
+        sum ^= multiple * (b >> bit & 1);
+        multiple = multiple << 1 ^ 0x1b * (multiple >> 7);
+        bit += 1;
+    }
+    sum
 }
 
-/// The columns of A and y.
-const MAX_COLUMNS: usize = MAX_UNKNOWNS + 1;
-/// Bytes of the whole registers that hold one byte for each column.
-const ROUNDED: usize = MAX_COLUMNS.next_multiple_of(64);
+/// α in GF(256): a root of the polynomial of GF(16), x^4 + x + 1.
+const ALPHA: u8 = 0x5c;
+const _: () = assert!(embed(gf16::mul(8, 2)) == multiply(embed(8), ALPHA), "a root of the polynomial of GF(16)");
 
-/// For each element, the matrix that multiplies both elements of a byte by it.
-const TIMES: [u64; 16] = matrices(false);
-/// For each element, the matrix that multiplies both elements of a byte by its inverse; by zero for
-/// zero.
-const TIMES_INVERSE: [u64; 16] = matrices(true);
+/// w, which is not in the subfield.
+const W: u8 = 2;
 
-/// For each element, the matrix that multiplies both elements of a byte by it or by its inverse.
-const fn matrices(inverse: bool) -> [u64; 16] {
-    let mut matrices = [0; 16];
-    let mut element = 0;
-    while element < 16 {
-        let factor = if inverse { gf16::inverse(element) } else { element };
-        let mut from = 0;
-        let mut to = 0;
-        while from < 8 {
-            while to < 8 {
-                // Output bit `to` is the parity of the input under byte 7 - `to`.
-                let product = gf16::mul(factor, 1 << (from % 4)) >> (to % 4) & 1;
-                if from / 4 == to / 4 {
-                    matrices[element as usize] |= (product as u64) << (8 * (7 - to) + from);
-                }
-                to += 1;
-            }
-            to = 0;
-            from += 1;
+/// The element of the subfield for an element of GF(16).
+const fn embed(element: u8) -> u8 {
+    let square = multiply(ALPHA, ALPHA);
+    let [bit0, bit1, bit2, bit3] = [element & 1, element >> 1 & 1, element >> 2 & 1, element >> 3];
+    bit0 ^ ALPHA * bit1 ^ square * bit2 ^ multiply(square, ALPHA) * bit3
+}
+
+/// Two nibbles (a, b) joined: a + w b.
+const fn joined(nibbles: u8) -> u8 {
+    embed(nibbles & 15) ^ multiply(W, embed(nibbles >> 4))
+}
+
+/// The bit matrix of [`joined`].
+const JOIN: u64 = {
+    let mut matrix = 0;
+    let mut bit = 0;
+    while bit < 8 {
+        matrix |= column(joined(1 << bit), bit);
+        bit += 1;
+    }
+    matrix
+};
+
+/// The bit matrices that map a + w b to a and to b.
+const PARTS: [u64; 2] = {
+    let mut matrices = [0; 2];
+    let mut nibbles = 0;
+    while nibbles < 256 {
+        let from = joined(nibbles as u8);
+        if from.is_power_of_two() {
+            matrices[0] |= column(embed(nibbles as u8 & 15), from.trailing_zeros());
+            matrices[1] |= column(embed(nibbles as u8 >> 4), from.trailing_zeros());
         }
-        element += 1;
+        nibbles += 1;
     }
     matrices
+};
+
+/// The part of a bit matrix, as `vgf2p8affineqb` takes it, that maps bit `from` to `image`.
+const fn column(image: u8, from: u32) -> u64 {
+    let mut matrix = 0;
+    let mut to = 0;
+    while to < 8 {
+        // Output bit `to` is the parity of the input under byte 7 - `to`.
+        matrix |= ((image >> to & 1) as u64) << (8 * (7 - to) + from);
+        to += 1;
+    }
+    matrix
 }
 
-/// `1/p + 1` in both nibbles, by the pivot p: `s + (1/p + 1) s = s/p`. Zero if there is no pivot.
-const IN_PIVOT_ROW: [u8; 16] = {
-    let mut table = [0; 16];
-    let mut pivot = 1;
-    while pivot < 16 {
-        table[pivot as usize] = (gf16::inverse(pivot) ^ 1) * 0x11;
-        pivot += 1;
+/// The inverse in the subfield, by the low six bits of an element; zero for zero.
+const INVERSES: [u8; 64] = by_low_bits(true);
+/// The element of GF(16), by the low six bits of its element of the subfield.
+const ELEMENTS: [u8; 64] = by_low_bits(false);
+
+const fn by_low_bits(inverse: bool) -> [u8; 64] {
+    let mut table = [0; 64];
+    let mut element = 1;
+    while element < 16 {
+        let entry = &mut table[(embed(element) & 63) as usize];
+        assert!(*entry == 0, "elements of the subfield differ in their low six bits");
+        *entry = if inverse { embed(gf16::inverse(element)) } else { element };
+        element += 1;
     }
     table
-};
+}
