@@ -2,6 +2,8 @@
 //! order. Beside them there is one measurement, `against`.
 
 mod against;
+mod bouncycastle;
+mod c;
 mod constant_time;
 mod firmware;
 mod gpu;
@@ -71,6 +73,11 @@ enum Task {
     /// Opens the report of a committed record in Chromium: sections, charts, keyboard, phone. Needs
     /// npm and Chromium.
     Page,
+    /// Exchanges keys and signatures of round 2 with Bouncy Castle, both ways. Needs Maven and Java.
+    Bouncycastle,
+    /// Builds the library for C, installs it under target/c/prefix, and tests it there by programs
+    /// in C and C++, with two compilers, sanitizers and valgrind.
+    C(c::Options),
     /// Builds the library for a microcontroller without an allocator, and for WebAssembly.
     Cross,
     /// Tests the backend for 64-bit Arm under QEMU, and counts the instructions that its operations
@@ -118,6 +125,8 @@ fn main() {
         Task::Lab => steps::lab(),
         Task::Firmware(options) => firmware::run(&options),
         Task::Page => steps::page(),
+        Task::Bouncycastle => bouncycastle::check(),
+        Task::C(options) => c::run_with(&options),
         Task::Cross => steps::cross(),
         Task::Neon(options) => neon::run(&options),
         Task::Gpu => gpu::check(gpu::Extent::Full),
@@ -156,6 +165,8 @@ const STEPS: &[Step] = &[
     ("firmware", |full| {
         firmware::run(&if full { firmware::Options::default() } else { firmware::Options::in_short() })
     }),
+    ("bouncycastle", |_| bouncycastle::check()),
+    ("c", |_| c::run_with(&c::Options::default())),
     ("cross", |_| steps::cross()),
     ("neon", |full| neon::run(&if full { neon::Options::default() } else { neon::Options::in_short() })),
     ("gpu", |full| gpu::check(if full { gpu::Extent::Full } else { gpu::Extent::Short })),

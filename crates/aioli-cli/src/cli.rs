@@ -28,6 +28,7 @@ pub(crate) fn command() -> clap::Command {
 pub(crate) enum Command {
     Keygen(Keygen),
     Pubkey(Pubkey),
+    Convert(Convert),
     Sign(Sign),
     Verify(Verify),
     Inspect(Inspect),
@@ -91,6 +92,53 @@ pub(crate) struct Pubkey {
     /// Overwrite an existing regular file, unless it is a private key
     #[arg(short, long)]
     pub(crate) force: bool,
+}
+
+/// Rewrite a key for another program
+///
+/// Reads a private or public key in any form, PEM or DER, and writes it in the form that another
+/// program reads. If the private key was encrypted, the new one is too, under the same passphrase,
+/// unless --no-passphrase says otherwise.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  aioli convert release.pub --to bouncycastle --der --out release.der
+  aioli convert release.key --to seed --no-passphrase --out release.seed
+  aioli convert theirs.der --to oqs --out ours.pub")]
+pub(crate) struct Convert {
+    /// The key
+    #[arg(value_name = "KEY", value_hint = ValueHint::FilePath)]
+    pub(crate) key: PathBuf,
+    /// The form to write
+    #[arg(long, value_name = "FORM")]
+    pub(crate) to: KeyForm,
+    /// Write the key here; - is standard output
+    #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub(crate) out: PathBuf,
+    /// Write DER in place of PEM
+    #[arg(long)]
+    pub(crate) der: bool,
+    #[command(flatten)]
+    pub(crate) passphrase: PassphraseSource,
+    /// Write the private key unencrypted
+    #[arg(long)]
+    pub(crate) no_passphrase: bool,
+    /// Overwrite an existing regular file, unless it is a private key
+    #[arg(short, long)]
+    pub(crate) force: bool,
+}
+
+/// A form of keys, by the program that reads it.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeyForm {
+    /// Aioli, liboqs's OpenSSL provider
+    Oqs,
+    /// Bouncy Castle
+    #[value(name = "bouncycastle")]
+    BouncyCastle,
+    /// The Rust crate pq-mayo
+    PqMayo,
+    /// The bare bytes: the seed of a private key, or a raw public key
+    Seed,
 }
 
 /// Sign files

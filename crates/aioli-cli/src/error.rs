@@ -91,7 +91,8 @@ impl Error {
                 aioli::Error::InvalidSignature => Exit::Invalid,
                 aioli::Error::AlgorithmMismatch { .. } => Exit::KeyMismatch,
                 aioli::Error::Randomness => Exit::InputOutput,
-                aioli::Error::UnknownName { .. } | aioli::Error::UnavailableBackend(_) => Exit::Usage,
+                aioli::Error::UnknownSet | aioli::Error::UnknownBackend => Exit::Usage,
+                aioli::Error::UnavailableBackend(_) => Exit::Usage,
                 _ => Exit::Malformed,
             },
         }

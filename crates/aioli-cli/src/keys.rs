@@ -8,6 +8,9 @@ use aioli::pkcs8::{EncodePrivateKey, EncodePublicKey, FormatError, Identifiers, 
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
+/// The bytes of a passphrase.
+type Passphrase = Zeroizing<Vec<u8>>;
+
 /// The source of a passphrase.
 #[derive(clap::Args, Debug)]
 pub(crate) struct PassphraseSource {
@@ -23,7 +26,7 @@ impl PassphraseSource {
     }
 
     /// The passphrase of a key that exists.
-    fn existing(&self, key: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
+    fn existing(&self, key: &Path) -> Result<Passphrase, Error> {
         match &self.passphrase_file {
             Some(path) => from_file(path),
             None if terminal::can_ask() => terminal::ask(&format!("Passphrase of {}: ", shown(key))),
@@ -35,7 +38,7 @@ impl PassphraseSource {
     }
 
     /// A passphrase for a fresh key, asked for twice.
-    pub(crate) fn choose(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
+    pub(crate) fn choose(&self) -> Result<Passphrase, Error> {
         if let Some(path) = &self.passphrase_file {
             return from_file(path);
         }
@@ -68,16 +71,24 @@ pub(crate) fn read_private(path: &Path, source: &PassphraseSource) -> Result<Sig
 
 /// Reads a private key, and asks for its passphrase if it is encrypted.
 pub(crate) fn open_private(path: &Path, source: &PassphraseSource) -> Result<SigningKey, Error> {
-    let file = files::read(path)?;
-    let identifiers = Identifiers::OQS;
-    let key = match identifiers.decode_private_key(&file, None) {
+    decode_private(path, &files::read(path)?, source).map(|(key, _)| key)
+}
+
+/// A private key from the contents of its file, and the passphrase that opened it.
+pub(crate) fn decode_private(
+    path: &Path,
+    file: &[u8],
+    source: &PassphraseSource,
+) -> Result<(SigningKey, Option<Passphrase>), Error> {
+    let malformed = |error| Error::Malformed { path: path.into(), reason: Reason::Key(error) };
+    match Identifiers::OQS.decode_private_key(file, None) {
         Err(aioli::Error::KeyFormat(FormatError::Encrypted)) => {
             let passphrase = source.existing(path)?;
-            identifiers.decode_private_key(&file, Some(&passphrase))
+            let key = Identifiers::OQS.decode_private_key(file, Some(&passphrase)).map_err(malformed)?;
+            Ok((key, Some(passphrase)))
         }
-        other => other,
-    };
-    key.map_err(|error| Error::Malformed { path: path.into(), reason: Reason::Key(error) })
+        key => Ok((key.map_err(malformed)?, None)),
+    }
 }
 
 /// Whether a file is a private key, damaged or not: what must not be replaced.
@@ -128,7 +139,7 @@ pub(crate) fn open_to_others(_: &Path) -> Option<u32> {
 }
 
 /// The passphrase in the first line of a file.
-fn from_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
+fn from_file(path: &Path) -> Result<Passphrase, Error> {
     let file = files::read(path)?;
     let line = file.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let line = line.strip_suffix(b"\r").unwrap_or(line);

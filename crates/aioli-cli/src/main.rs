@@ -40,6 +40,7 @@ fn run(command: Option<Command>) -> Result<Exit, Error> {
         None => commands::generate::help(),
         Some(Command::Keygen(arguments)) => commands::keygen::run(&arguments),
         Some(Command::Pubkey(arguments)) => commands::pubkey::run(&arguments),
+        Some(Command::Convert(arguments)) => commands::convert::run(&arguments),
         Some(Command::Sign(arguments)) => commands::sign::run(&arguments),
         Some(Command::Verify(arguments)) => commands::verify::run(&arguments),
         Some(Command::Inspect(arguments)) => commands::inspect::run(&arguments),

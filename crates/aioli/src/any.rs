@@ -7,7 +7,9 @@ use crate::Error;
 use crate::algorithm::Algorithm;
 use crate::params::{ParameterSet, with_set};
 use alloc::boxed::Box;
+use alloc::vec;
 use alloc::vec::Vec;
+use shake::digest::{ExtendableOutput, Update, XofReader};
 use zeroize::Zeroizing;
 
 /// A compact secret key of any set.
@@ -221,12 +223,53 @@ impl MessageDigest {
     ///
     /// The errors of the reader.
     #[cfg(feature = "std")]
-    pub fn of_reader(algorithm: Algorithm, reader: impl std::io::Read) -> std::io::Result<Self> {
-        with_set!(algorithm, P => {
-            let mut hasher = crate::MessageHasher::<P>::new();
-            hasher.update_from(reader)?;
-            Ok(hasher.finalize().into())
-        })
+    pub fn of_reader(algorithm: Algorithm, mut reader: impl std::io::Read) -> std::io::Result<Self> {
+        let mut hasher = MessageHasher::new(algorithm);
+        std::io::copy(&mut reader, &mut hasher)?;
+        Ok(hasher.finalize())
+    }
+}
+
+/// Computes the digest of a message that comes in pieces, in constant memory.
+#[derive(Clone, Debug)]
+pub struct MessageHasher {
+    algorithm: Algorithm,
+    shake: shake::Shake256,
+}
+
+impl MessageHasher {
+    /// A hasher for messages of a set that has read nothing yet.
+    pub fn new(algorithm: Algorithm) -> Self {
+        Self { algorithm, shake: Default::default() }
+    }
+
+    /// The set that the digest will belong to.
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// Reads the next piece.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.shake.update(bytes);
+    }
+
+    /// The digest of all pieces, one after another.
+    pub fn finalize(self) -> MessageDigest {
+        let mut bytes = vec![0; self.algorithm.digest_bytes()];
+        self.shake.finalize_xof().read(&mut bytes);
+        MessageDigest { algorithm: self.algorithm, bytes }
+    }
+}
+
+#[cfg(feature = "std")]
+impl std::io::Write for MessageHasher {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 
@@ -238,6 +281,11 @@ impl ExpandedSigningKey {
     /// The set that the key belongs to.
     pub fn algorithm(&self) -> Algorithm {
         self.0.algorithm()
+    }
+
+    /// The public key.
+    pub fn verifying_key(&self) -> VerifyingKey {
+        self.0.verifying_key()
     }
 
     /// Signs with fresh randomness.
@@ -298,6 +346,7 @@ impl core::fmt::Debug for ExpandedVerifyingKey {
 /// An expanded secret key whose set is not part of its type.
 trait Signing: Send + Sync {
     fn algorithm(&self) -> Algorithm;
+    fn verifying_key(&self) -> VerifyingKey;
     #[cfg(feature = "getrandom")]
     fn sign(&self, digest: &MessageDigest) -> Result<Signature, Error>;
 }
@@ -305,6 +354,10 @@ trait Signing: Send + Sync {
 impl<P: ParameterSet> Signing for crate::ExpandedSigningKey<P> {
     fn algorithm(&self) -> Algorithm {
         P::ALGORITHM
+    }
+
+    fn verifying_key(&self) -> VerifyingKey {
+        self.verifying_key().into()
     }
 
     #[cfg(feature = "getrandom")]
@@ -327,4 +380,35 @@ impl<P: ParameterSet> Verifying for crate::ExpandedVerifyingKey<P> {
     fn verify(&self, digest: &MessageDigest, signature: &Signature) -> Result<(), Error> {
         self.verify_digest(&digest.typed()?, &signature.typed()?)
     }
+}
+
+/// Implements the traits of the `signature` crate, for compact and expanded keys alike.
+macro_rules! signature_traits {
+    ($($signing:ident, $verifying:ident;)*) => {$(
+        #[cfg(feature = "getrandom")]
+        impl signature::Signer<Signature> for $signing {
+            fn try_sign(&self, message: &[u8]) -> Result<Signature, signature::Error> {
+                Ok(self.sign(message)?)
+            }
+        }
+
+        impl signature::Keypair for $signing {
+            type VerifyingKey = VerifyingKey;
+
+            fn verifying_key(&self) -> VerifyingKey {
+                $signing::verifying_key(self)
+            }
+        }
+
+        impl signature::Verifier<Signature> for $verifying {
+            fn verify(&self, message: &[u8], signature: &Signature) -> Result<(), signature::Error> {
+                Ok($verifying::verify(self, message, signature)?)
+            }
+        }
+    )*};
+}
+
+signature_traits! {
+    SigningKey, VerifyingKey;
+    ExpandedSigningKey, ExpandedVerifyingKey;
 }

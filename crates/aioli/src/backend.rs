@@ -72,7 +72,7 @@ impl core::str::FromStr for BackendKind {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL.iter().copied().find(|kind| kind.name() == name).ok_or(Error::UnknownName { what: "backend" })
+        Self::ALL.iter().copied().find(|kind| kind.name() == name).ok_or(Error::UnknownBackend)
     }
 }
 

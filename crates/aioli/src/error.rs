@@ -36,11 +36,10 @@ pub enum Error {
     /// None of the vinegar samples gave a solvable system. With honest keys this happens with a
     /// probability below 2^-900, so it points to a key that was not made by key generation.
     SamplesExhausted,
-    /// No parameter set or backend has the name.
-    UnknownName {
-        /// The kind of name: "set" or "backend".
-        what: &'static str,
-    },
+    /// No parameter set has the name.
+    UnknownSet,
+    /// No backend has the name.
+    UnknownBackend,
     /// This machine cannot run the requested backend.
     UnavailableBackend(BackendKind),
     /// The caller gave less working memory than an operation needs.
@@ -67,13 +66,25 @@ impl core::fmt::Display for Error {
             }
             Self::Randomness => f.write_str("source of randomness failed"),
             Self::SamplesExhausted => f.write_str("no vinegar sample gave a solvable system: the key is not genuine"),
-            Self::UnknownName { what } => write!(f, "unknown {what}"),
+            Self::UnknownSet => {
+                f.write_str("unknown set; the sets are ")?;
+                list(f, Algorithm::ALL.iter().map(|algorithm| algorithm.name()))
+            }
+            Self::UnknownBackend => {
+                f.write_str("unknown backend; the backends are ")?;
+                list(f, BackendKind::ALL.iter().map(|kind| kind.name()))
+            }
             Self::UnavailableBackend(kind) => write!(f, "this machine cannot run the backend {kind}"),
             Self::Memory { expected, given } => write!(f, "working memory of {expected} bytes needed, {given} given"),
             #[cfg(feature = "pkcs8")]
             Self::KeyFormat(error) => error.fmt(f),
         }
     }
+}
+
+/// Writes names with commas between them.
+fn list(f: &mut core::fmt::Formatter<'_>, names: impl Iterator<Item = &'static str>) -> core::fmt::Result {
+    names.enumerate().try_for_each(|(i, name)| write!(f, "{}{name}", if i > 0 { ", " } else { "" }))
 }
 
 impl core::error::Error for Error {}

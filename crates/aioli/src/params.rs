@@ -167,6 +167,11 @@ impl Algorithm {
     pub fn signature_bytes(self) -> usize {
         with_set!(self, P => P::SIGNATURE_BYTES)
     }
+
+    /// Bytes of a message digest.
+    pub fn digest_bytes(self) -> usize {
+        with_set!(self, P => P::DIGEST_BYTES)
+    }
 }
 
 /// Parses the names that [`Algorithm::name`] gives.
@@ -174,7 +179,7 @@ impl core::str::FromStr for Algorithm {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
-        Self::ALL.into_iter().find(|algorithm| algorithm.name() == name).ok_or(Error::UnknownName { what: "set" })
+        Self::ALL.into_iter().find(|algorithm| algorithm.name() == name).ok_or(Error::UnknownSet)
     }
 }
 

@@ -33,10 +33,8 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A private key is written in the provider's form: PKCS#8 v1 whose OCTET STRING holds an inner
-//! OCTET STRING of seed and public key. Three forms are read: this one, an inner OCTET STRING of
-//! the seed alone, and `[0] IMPLICIT` seed, which pq-mayo writes. A public key that comes with the
-//! seed, there or in the field of PKCS#8 v2, must be the seed's own.
+//! Programs differ in what stands inside a key file, and all of their forms are read ([`Form`]). A
+//! public key that comes with the seed, there or in the field of PKCS#8 v2, must be the seed's own.
 //!
 //! Keys are encrypted by PBES2 with scrypt and AES-256 in CBC mode. The parameters of scrypt are
 //! N = 2^14, r = 8, p = 1, the most that OpenSSL reads under its limit of 32 MiB. Decryption also
@@ -45,6 +43,8 @@
 //! A file itself says how much time and memory its decryption takes. `decode_private_key` refuses
 //! more than 256 MiB, about a second of scrypt, or 2,000,000 iterations of PBKDF2. The methods of
 //! the traits do not, so never give them a stranger's file.
+
+mod certificates;
 
 use crate::algorithm::Algorithm;
 use crate::any;
@@ -118,7 +118,7 @@ impl Identifiers {
     /// Puts a key of [`any`] together with these identifiers, so that [`EncodePublicKey`] or
     /// [`EncodePrivateKey`] can write it.
     pub const fn encode<'a, K>(&'a self, key: &'a K) -> WithIdentifiers<'a, K> {
-        WithIdentifiers { identifiers: self, key }
+        WithIdentifiers { identifiers: self, key, form: Form::OpenQuantumSafe }
     }
 
     /// Reads a public key from the contents of a file, PEM or DER.
@@ -228,18 +228,46 @@ impl Default for Identifiers {
     }
 }
 
-/// A key of [`any`] and the identifiers to write it with. [`Identifiers::encode`] makes it.
+/// What a key file holds inside SubjectPublicKeyInfo and PKCS#8, by the program that writes it so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// The Open Quantum Safe provider: the raw public key; an OCTET STRING of seed and public key.
+    #[default]
+    OpenQuantumSafe,
+    /// Bouncy Castle: an OCTET STRING of the public key; an OCTET STRING of the seed alone.
+    BouncyCastle,
+    /// The crate pq-mayo: the raw public key; `[0] IMPLICIT` seed.
+    PqMayo,
+}
+
+/// A key of [`any`], the identifiers and the form to write it with. [`Identifiers::encode`] makes
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub struct WithIdentifiers<'a, K> {
     identifiers: &'a Identifiers,
     key: &'a K,
+    form: Form,
+}
+
+impl<K> WithIdentifiers<'_, K> {
+    /// The same, in another form than the Open Quantum Safe provider's.
+    #[must_use]
+    pub const fn form(mut self, form: Form) -> Self {
+        self.form = form;
+        self
+    }
 }
 
 impl EncodePublicKey for WithIdentifiers<'_, any::VerifyingKey> {
     fn to_public_key_der(&self) -> spki::Result<Document> {
+        let raw = self.key.as_bytes();
+        let wrapped = match self.form {
+            Form::BouncyCastle => Some(OctetStringRef::new(raw)?.to_der()?),
+            Form::OpenQuantumSafe | Form::PqMayo => None,
+        };
         Document::try_from(SubjectPublicKeyInfoRef {
             algorithm: AlgorithmIdentifierRef { oid: self.identifiers.get(self.key.algorithm()), parameters: None },
-            subject_public_key: BitStringRef::from_bytes(self.key.as_bytes())?,
+            subject_public_key: BitStringRef::from_bytes(wrapped.as_deref().unwrap_or(raw))?,
         })
     }
 }
@@ -247,9 +275,14 @@ impl EncodePublicKey for WithIdentifiers<'_, any::VerifyingKey> {
 impl EncodePrivateKey for WithIdentifiers<'_, any::SigningKey> {
     fn to_pkcs8_der(&self) -> ::pkcs8::Result<SecretDocument> {
         let seed = self.key.as_bytes();
-        let public_key = self.key.verifying_key();
-        let both = Zeroizing::new([seed, public_key.as_bytes()].concat());
-        let inner = Zeroizing::new(OctetStringRef::new(&both)?.to_der()?);
+        let inner = Zeroizing::new(match self.form {
+            Form::OpenQuantumSafe => {
+                let both = Zeroizing::new([seed, self.key.verifying_key().as_bytes()].concat());
+                OctetStringRef::new(&both)?.to_der()?
+            }
+            Form::BouncyCastle => OctetStringRef::new(seed)?.to_der()?,
+            Form::PqMayo => AnyRef::new(PQ_MAYO_SEED, seed)?.to_der()?,
+        });
         let oid = self.identifiers.get(self.key.algorithm());
         let algorithm = AlgorithmIdentifierRef { oid, parameters: None };
         SecretDocument::try_from(PrivateKeyInfoRef::new(algorithm, OctetStringRef::new(&inner)?))
@@ -377,7 +410,12 @@ fn can_allocate(bytes: u64) -> bool {
 }
 
 /// A public key of the set, unless it has the length of one of the interim MAYO_2.
+///
+/// Bouncy Castle's OCTET STRING around it is taken off. No raw key is mistaken for one: that has
+/// another length.
 fn public_key(algorithm: Algorithm, bytes: &[u8]) -> Result<any::VerifyingKey, Error> {
+    let wrapped = <&OctetStringRef>::from_der(bytes).map(OctetStringRef::as_bytes).ok();
+    let bytes = wrapped.filter(|key| key.len() == algorithm.public_key_bytes()).unwrap_or(bytes);
     match (algorithm, bytes.len()) {
         (Algorithm::Mayo2Round2, INTERIM_PUBLIC_KEY_BYTES) => Err(FormatError::InterimSet.into()),
         _ => any::VerifyingKey::from_bytes(algorithm, bytes),

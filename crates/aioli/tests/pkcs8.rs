@@ -1,9 +1,10 @@
 //! Key files: layouts built byte by byte, round trips, every kind of damage, and pq-mayo's files.
 #![cfg(feature = "pkcs8")]
 
+use aioli::pkcs8::pkcs8::spki::{self, AssociatedAlgorithmIdentifier, SignatureBitStringEncoding};
 use aioli::pkcs8::pkcs8::{self as crate_pkcs8, PrivateKeyInfoRef, pkcs5::pbes2, pkcs5::scrypt};
 use aioli::pkcs8::{
-    DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey, FormatError, Identifiers, LineEnding,
+    DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey, Form, FormatError, Identifiers, LineEnding,
     ObjectIdentifier,
 };
 use aioli::{Algorithm, Error, any, mayo1, mayo3, round2};
@@ -96,6 +97,28 @@ fn every_form_of_every_set_reads_and_the_provider_s_is_written() {
 }
 
 #[test]
+fn the_forms_of_other_programs_are_written() {
+    for algorithm in Algorithm::ALL {
+        let key = key(algorithm);
+        let (seed, public) = (key.as_bytes(), key.verifying_key());
+        let forms = [
+            (Form::BouncyCastle, tlv(0x04, seed), tlv(0x04, public.as_bytes())),
+            (Form::PqMayo, tlv(0x80, seed), public.as_bytes().to_vec()),
+        ];
+        for (form, private_contents, public_contents) in forms {
+            let private_file = OQS.encode(&key).form(form).to_pkcs8_der().unwrap();
+            let public_file = OQS.encode(&public).form(form).to_public_key_der().unwrap();
+            assert_eq!(private_file.as_bytes(), private_der(algorithm, &private_contents, None));
+            assert_eq!(public_file.as_bytes(), public_der(algorithm, &public_contents));
+            assert_eq!(OQS.decode_public_key(public_file.as_bytes()).unwrap(), public);
+        }
+        // A wrapped key that is too short is measured with its wrapping.
+        let short = public_der(algorithm, &tlv(0x04, &public.as_bytes()[1..]));
+        assert!(matches!(OQS.decode_public_key(&short), Err(Error::Length { .. })));
+    }
+}
+
+#[test]
 fn pem_of_every_set_reads_back() {
     for algorithm in Algorithm::ALL {
         let key = key(algorithm);
@@ -110,6 +133,26 @@ fn pem_of_every_set_reads_back() {
             assert_eq!(any::SigningKey::from_pkcs8_pem(&private).unwrap().as_bytes(), key.as_bytes());
         }
     }
+}
+
+/// What a builder of certificates takes from a key and a signature.
+#[test]
+fn certificates_name_the_key_s_identifier_and_hold_the_raw_signature() {
+    fn identifier<K: spki::DynSignatureAlgorithmIdentifier>(key: &K) -> spki::AlgorithmIdentifierOwned {
+        key.signature_algorithm_identifier().unwrap()
+    }
+    for algorithm in Algorithm::ALL {
+        let key = key(algorithm);
+        let expected = spki::AlgorithmIdentifierOwned { oid: OQS.get(algorithm), parameters: None };
+        assert_eq!([identifier(&key), identifier(&key.expand())], [expected.clone(), expected]);
+        let signature = key.sign_deterministic(b"a certificate").unwrap();
+        assert_eq!(signature.to_bitstring().unwrap().as_bytes(), Some(signature.as_bytes()));
+    }
+    let typed = mayo3::SigningKey::from_seed([7; 32]);
+    assert_eq!(identifier(&typed).oid, OQS.get(Algorithm::Mayo3));
+    assert_eq!(mayo3::VerifyingKey::ALGORITHM_IDENTIFIER.oid, OQS.get(Algorithm::Mayo3));
+    let signature = typed.sign_deterministic(b"a certificate").unwrap();
+    assert_eq!(signature.to_bitstring().unwrap().as_bytes(), Some(signature.as_bytes().as_slice()));
 }
 
 #[test]

@@ -82,6 +82,49 @@ fn pubkey_derives_the_public_key() {
 }
 
 #[test]
+fn keys_are_converted_to_every_form_and_back() {
+    let place = Place::with_key("mayo1-round2");
+    let [private, public] = ["k.key", "k.pub"].map(|name| place.read(name));
+    for form in ["oqs", "bouncycastle", "pq-mayo"] {
+        for der in [&[][..], &["--der"]] {
+            for (kind, original) in [("key", &private), ("pub", &public)] {
+                let file = format!("{form}{}.{kind}", der.len());
+                let from = format!("k.{kind}");
+                place.run(&[&["convert", &from, "--to", form, "--out", &file], der].concat()).expect(0);
+                let back = place.run(&["convert", &file, "--to", "oqs", "--out", "-"]).expect(0).stdout;
+                assert_eq!(&back, original, "{file}");
+            }
+        }
+    }
+    place.run(&["convert", "k.key", "--to", "seed", "--out", "seed"]).expect(0);
+    assert_eq!(place.read("seed").len(), 24);
+    place.run(&["convert", "k.pub", "--to", "seed", "--out", "raw"]).expect(0);
+    assert_eq!(place.read("raw").len(), 1420);
+    let shown = place.run(&["convert", "k.pub", "--to", "oqs", "--out", "-"]).expect(0).stdout;
+    assert_eq!(shown, public);
+    place.run(&["convert", "k.pub", "--to", "pem", "--out", "-"]).expect(2).saying("bouncycastle");
+    place.run(&["convert", "raw", "--to", "oqs", "--out", "-"]).expect(4).saying("raw");
+}
+
+#[test]
+fn an_encrypted_key_stays_encrypted_unless_told_otherwise() {
+    let place = Place::new();
+    place.write("pw", b"secret\n");
+    place.run(&["keygen", "--out", "k", "--passphrase-file", "pw"]).expect(0);
+    let convert = |more: &[&str]| place.run(&[&["convert", "k.key", "--passphrase-file", "pw"], more].concat());
+    convert(&["--to", "bouncycastle", "--out", "sealed.key"]).expect(0);
+    assert!(place.text("sealed.key").starts_with("-----BEGIN ENCRYPTED PRIVATE KEY-----\n"));
+    place.run(&["pubkey", "sealed.key", "--passphrase-file", "pw"]).expect(0);
+    assert_eq!(place.read("sealed.pub"), place.read("k.pub"));
+    convert(&["--to", "seed", "--out", "seed"]).expect(2).saying("--no-passphrase");
+    assert!(!place.path("seed").exists());
+    convert(&["--to", "seed", "--out", "seed", "--no-passphrase"]).expect(0);
+    assert_eq!(place.read("seed").len(), 24);
+    convert(&["--to", "oqs", "--out", "open.key", "--no-passphrase"]).expect(0);
+    assert!(place.text("open.key").starts_with("-----BEGIN PRIVATE KEY-----\n"));
+}
+
+#[test]
 fn a_passphrase_is_needed_for_a_new_key() {
     let place = Place::new();
     place.write("pw", b"secret\n");
