@@ -16,5 +16,5 @@ mod one_seed;
 mod random;
 #[path = "suite/stack.rs"]
 mod stack;
-#[path = "suite/vectors.rs"]
-mod vectors;
+#[path = "suite/trace.rs"]
+mod trace;

@@ -1,4 +1,4 @@
-//! The intermediate values of one signature for each set, compared with `vectors/trace.txt`.
+//! The intermediate values of one signature for each set, compared with `trace.txt`.
 //!
 //! The scheme runs on a backend that records the inputs and outputs of its kernels, so the values
 //! are those of the code that ships, on every backend. The target t is not recorded: no kernel
@@ -140,7 +140,7 @@ fn digest(elements: &[u8]) -> String {
 
 /// The lines of the file about a set.
 fn expected<P: ParameterSet>() -> Vec<(&'static str, String)> {
-    let lines = include_str!("vectors/trace.txt").lines().filter(|line| !line.starts_with('#'));
+    let lines = include_str!("trace.txt").lines().filter(|line| !line.starts_with('#'));
     let mut values = Vec::new();
     for line in lines {
         let [set, name, digest] = line.split(' ').collect::<Vec<_>>().try_into().expect("three words a line");
