@@ -18,3 +18,5 @@ mod random;
 mod stack;
 #[path = "suite/trace.rs"]
 mod trace;
+#[path = "suite/vectors.rs"]
+mod vectors;
