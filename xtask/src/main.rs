@@ -65,6 +65,9 @@ enum Task {
     Test,
     /// Regenerates the known answers of all sets with the command.
     Kat,
+    /// Holds the files in vectors/ against an independent implementation. Needs Python with numpy,
+    /// cryptography and jsonschema.
+    Vectors,
     /// Runs the tests of the laboratory and of these checks.
     Lab,
     /// Runs keygen, sign and verify on an emulated Cortex-M4 and prints their costs. Needs
@@ -122,6 +125,7 @@ fn main() {
         Task::Docs => steps::docs(),
         Task::Test => steps::test(),
         Task::Kat => steps::kat(),
+        Task::Vectors => tools::vectors(),
         Task::Lab => steps::lab(),
         Task::Firmware(options) => firmware::run(&options),
         Task::Page => steps::page(),
@@ -156,6 +160,7 @@ const STEPS: &[Step] = &[
     ("deny", |_| tools::deny()),
     ("test", |_| steps::test()),
     ("kat", |_| steps::kat()),
+    ("vectors", |_| tools::vectors()),
     ("clippy", |_| steps::clippy()),
     ("features", |_| tools::features()),
     ("msrv", |_| tools::msrv()),

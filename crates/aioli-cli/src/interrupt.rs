@@ -7,14 +7,15 @@
 //! One lock orders this thread and the others: whoever makes a temporary file, renames one or turns
 //! echo off holds it meanwhile. The thread never gives it back, so nothing changes after cleaning.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use tempfile::TempDir;
 
 /// The changes that an interrupt must undo.
 struct State {
-    /// Files and directories to remove.
-    temporary: BTreeSet<PathBuf>,
+    /// Files and directories to remove, each while its [`Remembered`] lives.
+    temporary: Vec<Weak<Path>>,
     /// A terminal without echo, and its settings before.
     #[cfg(unix)]
     terminal: Option<(std::fs::File, rustix::termios::Termios)>,
@@ -31,22 +32,46 @@ pub(crate) fn hold() -> Hold {
 }
 
 impl Hold {
-    /// Lets an interrupt remove this file or directory.
-    pub(crate) fn remember(&mut self, path: &Path) {
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
-        self.0.temporary.insert(path);
+    /// Lets an interrupt remove this file or directory while the result lives.
+    pub(crate) fn remember(&mut self, path: &Path) -> Remembered {
+        let path: Remembered = std::path::absolute(path).unwrap_or_else(|_| path.into()).into();
+        self.0.temporary.retain(|path| path.strong_count() > 0);
+        self.0.temporary.push(Arc::downgrade(&path));
+        path
+    }
+}
+
+/// A path that an interrupt removes. Dropping it takes no lock; drop it once the path is removed or
+/// renamed.
+pub(crate) type Remembered = Arc<Path>;
+
+/// A temporary directory, which is removed when it is dropped and by an interrupt.
+pub(crate) struct TemporaryDirectory {
+    directory: TempDir,
+    _remembered: Remembered,
+}
+
+impl TemporaryDirectory {
+    pub(crate) fn new() -> io::Result<Self> {
+        let mut held = hold();
+        let directory = tempfile::tempdir()?;
+        let remembered = held.remember(directory.path());
+        Ok(Self { directory, _remembered: remembered })
     }
 
-    /// Takes [`remember`](Self::remember) back, for a path that has been removed or renamed.
-    pub(crate) fn forget(&mut self, path: &Path) {
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
-        self.0.temporary.remove(&path);
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Removes the directory, and says if that fails.
+    pub(crate) fn close(self) -> io::Result<()> {
+        self.directory.close()
     }
 }
 
 fn lock() -> MutexGuard<'static, State> {
     static STATE: Mutex<State> = Mutex::new(State {
-        temporary: BTreeSet::new(),
+        temporary: Vec::new(),
         #[cfg(unix)]
         terminal: None,
     });
@@ -59,7 +84,7 @@ pub(crate) struct WithoutEcho(());
 
 #[cfg(unix)]
 impl WithoutEcho {
-    pub(crate) fn new(terminal: &std::fs::File) -> std::io::Result<Self> {
+    pub(crate) fn new(terminal: &std::fs::File) -> io::Result<Self> {
         use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
         let mut held = hold();
         let before = tcgetattr(terminal)?;
@@ -84,9 +109,9 @@ impl Drop for WithoutEcho {
 impl State {
     fn clean(&mut self) {
         self.restore_terminal();
-        for path in &self.temporary {
-            if std::fs::remove_file(path).is_err() {
-                let _ = std::fs::remove_dir_all(path);
+        for path in self.temporary.iter().filter_map(Weak::upgrade) {
+            if std::fs::remove_file(&path).is_err() {
+                let _ = std::fs::remove_dir_all(&path);
             }
         }
     }

@@ -6,7 +6,7 @@
 //! [`crate::pair`].
 
 use crate::error::Error;
-use crate::interrupt::{Hold, hold};
+use crate::interrupt::{Hold, Remembered, hold};
 use crate::shown::shown;
 use crate::{files, keys};
 use std::collections::HashSet;
@@ -26,7 +26,9 @@ pub(crate) enum Access {
 
 /// A file whose contents are on disk, but not yet under its name. Dropping it removes it.
 pub(crate) struct Pending {
+    // Removed before it is forgotten.
     file: NamedTempFile,
+    remembered: Remembered,
     path: PathBuf,
 }
 
@@ -40,12 +42,15 @@ impl Pending {
         Ok(pending)
     }
 
-    /// Copies a key or signature file to a name that must be free. The caller holds interrupts
-    /// back.
+    /// Copies a key file and its permissions to a name that must be free. The caller holds
+    /// interrupts back.
     pub(crate) fn copy(held: &mut Hold, from: &Path, to: &Path) -> Result<(), Error> {
         let contents = files::read(from)?;
         let mut pending = Self::empty(held, to, Access::Owner)?;
         pending.fill(&contents)?;
+        let allowed =
+            from.metadata().and_then(|metadata| pending.file.as_file().set_permissions(metadata.permissions()));
+        allowed.map_err(|source| Error::File { doing: "copy", path: from.into(), source })?;
         pending.commit(held, false).map(drop)
     }
 
@@ -65,8 +70,8 @@ impl Pending {
         let _ = access;
         let file = builder.tempfile_in(directory(path));
         let file = file.map_err(|source| Error::File { doing: "write", path: path.into(), source })?;
-        held.remember(file.path());
-        Ok(Self { file, path: path.into() })
+        let remembered = held.remember(file.path());
+        Ok(Self { file, remembered, path: path.into() })
     }
 
     fn fill(&mut self, contents: &[u8]) -> Result<(), Error> {
@@ -80,12 +85,12 @@ impl Pending {
     }
 
     /// Gives the file its name. Without `replace`, fails if another file has that name.
-    pub(crate) fn commit(self, held: &mut Hold, replace: bool) -> Result<File, Error> {
-        let Self { file, path } = self;
-        let temporary = file.path().to_owned();
+    /// The caller holds interrupts back.
+    pub(crate) fn commit(self, _: &mut Hold, replace: bool) -> Result<File, Error> {
+        let Self { file, remembered, path } = self;
         let result = if replace { file.persist(&path) } else { file.persist_noclobber(&path) };
         let result = result.map_err(|error| error.error);
-        held.forget(&temporary);
+        drop(remembered);
         match result {
             Ok(file) => Ok(file),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Error::Exists(path)),

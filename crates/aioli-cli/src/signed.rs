@@ -6,6 +6,7 @@ use crate::terminal::{self, Unit};
 use aioli::Algorithm;
 use aioli::any::MessageDigest;
 use indicatif::ProgressBar;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A progress bar over the bytes of all files, hidden if they are few.
@@ -17,9 +18,15 @@ pub(crate) fn progress(files: &[PathBuf]) -> ProgressBar {
     }
 }
 
-/// The digest of a file, read in constant memory.
-pub(crate) fn digest(algorithm: Algorithm, file: &Path, progress: &ProgressBar) -> Result<MessageDigest, Error> {
-    let digest = MessageDigest::of_reader(algorithm, progress.wrap_read(files::open(file)?));
+/// The digest of a prefix and a file, read in constant memory.
+pub(crate) fn digest(
+    algorithm: Algorithm,
+    prefix: &str,
+    file: &Path,
+    progress: &ProgressBar,
+) -> Result<MessageDigest, Error> {
+    let message = prefix.as_bytes().chain(progress.wrap_read(files::open(file)?));
+    let digest = MessageDigest::of_reader(algorithm, message);
     digest.map_err(|source| Error::File { doing: "read", path: file.into(), source })
 }
 

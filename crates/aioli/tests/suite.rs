@@ -16,5 +16,7 @@ mod one_seed;
 mod random;
 #[path = "suite/stack.rs"]
 mod stack;
+#[path = "suite/trace.rs"]
+mod trace;
 #[path = "suite/vectors.rs"]
 mod vectors;

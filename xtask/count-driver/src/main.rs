@@ -40,7 +40,8 @@ fn print_keys<P: ParameterSet>() {
 
 fn run<P: ParameterSet>(backend: DetectedBackend, number: u8) {
     let (digest, randomizer) = message::<P>();
-    let (key, randomizer) = (&key::<P>(number), &randomizer.as_ref()[..P::SALT_BYTES]);
+    let randomizer = &randomizer.as_ref()[..P::SALT_BYTES];
+    let key = &key::<P>(number);
     let expanded = hazmat::expand_signing_key(backend, key);
     let public = hazmat::verifying_key(backend, key);
     let expanded_public = hazmat::expand_verifying_key(backend, &public);

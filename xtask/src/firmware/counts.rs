@@ -95,9 +95,15 @@ impl Line {
     fn parse(line: &str) -> Option<Self> {
         let mut words = line.split(' ');
         let mut decimal = |radix| u64::from_str_radix(words.next()?, radix).ok();
-        let (address, size, encoding) = (decimal(16)?, decimal(10)?, decimal(16)?);
-        let (executions, loads, stores) = (decimal(10)?, decimal(10)?, decimal(10)?);
-        Some(Self { address, size, encoding: encoding as u32, executions, loads, stores })
+        // Fields are evaluated in the order in which they are written: that of the words.
+        Some(Self {
+            address: decimal(16)?,
+            size: decimal(10)?,
+            encoding: decimal(16)? as u32,
+            executions: decimal(10)?,
+            loads: decimal(10)?,
+            stores: decimal(10)?,
+        })
     }
 
     /// A load or store of one word or less.

@@ -7,10 +7,12 @@ use object::{Object, ObjectSection, ObjectSymbol};
 /// call is found in the function that is planted for that.
 pub(crate) fn count(image: &[u8]) -> Result<usize, String> {
     let file = object::File::parse(image).map_err(|error| format!("the image: {error}"))?;
-    let (mut kernels, mut planted) = (0, false);
+    let mut kernels = 0;
+    let mut planted = false;
     for symbol in file.symbols() {
         let name = symbol.name().map_err(|error| format!("a symbol of the image: {error}"))?;
-        let (is_kernel, is_planted) = (name.starts_with(KERNELS), name == PLANTED);
+        let is_kernel = name.starts_with(KERNELS);
+        let is_planted = name == PLANTED;
         if !is_kernel && !is_planted {
             continue;
         }

@@ -174,7 +174,8 @@ pub(crate) fn print_kernels(printed: &str) -> Outcome {
         let published = published.map_or(String::new(), |(.., sliced, m4r)| {
             format!("bitsliced {sliced} cycles, M4R {m4r}, ratio {:.2}", *sliced as f64 / *m4r as f64)
         });
-        let (set, product) = (text("set"), text("product"));
+        let set = text("set");
+        let product = text("product");
         println!("{set:12} {product:8} {sliced:10} {tables:10} {:7.2}  {published}", sliced / tables);
         if text("agree") != "true" {
             return Outcome::Failed(format!("{set} {product}: both ways differ"));

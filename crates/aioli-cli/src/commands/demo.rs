@@ -3,7 +3,7 @@
 use super::{keygen, sign, speed, verify};
 use crate::cli::{Cli, Command, Demo};
 use crate::error::{Error, Exit};
-use crate::interrupt::hold;
+use crate::interrupt::TemporaryDirectory;
 use crate::measure::measure;
 use crate::output::{self, Access};
 use crate::shown::shown;
@@ -19,11 +19,8 @@ pub(crate) fn run(arguments: &Demo) -> Result<Exit, Error> {
     let failed = |source| Error::File { doing: "work in", path: std::env::temp_dir(), source };
     let (name, contents) = document(arguments)?;
     let before = std::env::current_dir();
-    let mut held = hold();
-    let directory = tempfile::tempdir().map_err(failed)?;
-    held.remember(directory.path());
-    drop(held);
-    std::env::set_current_dir(&directory).map_err(failed)?;
+    let directory = TemporaryDirectory::new().map_err(failed)?;
+    std::env::set_current_dir(directory.path()).map_err(failed)?;
     let result = steps(&name, contents);
     // Some systems refuse to remove the current directory.
     before.and_then(std::env::set_current_dir).map_err(failed)?;

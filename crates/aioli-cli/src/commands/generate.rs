@@ -2,6 +2,7 @@
 
 use crate::cli::{self, Completions, Man};
 use crate::error::{Error, Exit};
+use crate::interrupt::TemporaryDirectory;
 use crate::output::{self, Access};
 use crate::terminal::{put, put_bytes};
 
@@ -25,8 +26,8 @@ pub(crate) fn man(arguments: &Man) -> Result<Exit, Error> {
         Some(directory) => {
             let failed = |source| Error::File { doing: "write into", path: directory.clone(), source };
             // Pages are made elsewhere, because a page must not be written through a link.
-            let pages = tempfile::tempdir().map_err(failed)?;
-            clap_mangen::generate_to(command, &pages).map_err(failed)?;
+            let pages = TemporaryDirectory::new().map_err(failed)?;
+            clap_mangen::generate_to(command, pages.path()).map_err(failed)?;
             for page in pages.path().read_dir().map_err(failed)? {
                 let page = page.map_err(failed)?;
                 let contents = std::fs::read(page.path()).map_err(failed)?;

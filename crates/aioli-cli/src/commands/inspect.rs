@@ -104,7 +104,7 @@ fn signature(envelope: &Envelope) -> Description {
     let algorithm = envelope.signature.algorithm();
     let mut facts = set(algorithm);
     facts.push(("size", format!("{} bytes", algorithm.signature_bytes())));
-    facts.push(("key", envelope.fingerprint.clone()));
+    facts.push((if envelope.bound { "bound key" } else { "key" }, envelope.fingerprint.clone()));
     Description { what: "MAYO signature (envelope, version 1)".into(), facts }
 }
 

@@ -1,7 +1,7 @@
 //! `aioli sign`.
 
 use crate::cli::Sign;
-use crate::envelope::Envelope;
+use crate::envelope::{Envelope, bound_prefix};
 use crate::error::{Error, Exit};
 use crate::files;
 use crate::fingerprint::fingerprint;
@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(arguments: &Sign) -> Result<Exit, Error> {
-    let Sign { key, files, out, raw, passphrase, force, quiet } = arguments;
+    let Sign { key, files, out, raw, bind_key, passphrase, force, quiet } = arguments;
     if out.is_some() && files.len() > 1 {
         return Err(Error::Usage("--out takes the signature of a single file".into()));
     }
@@ -26,6 +26,7 @@ pub(crate) fn run(arguments: &Sign) -> Result<Exit, Error> {
         fingerprint: fingerprint(&key.verifying_key()),
         key: key.expand(),
         raw: *raw,
+        bind_key: *bind_key,
         force: *force,
         inputs: Inputs::new(inputs),
         progress: signed::progress(files),
@@ -51,6 +52,7 @@ struct Signer {
     key: ExpandedSigningKey,
     fingerprint: String,
     raw: bool,
+    bind_key: bool,
     force: bool,
     inputs: Inputs,
     progress: ProgressBar,
@@ -67,11 +69,15 @@ impl Signer {
         if !files::is_dash(&to) {
             output::check(&to, self.force, &self.inputs)?;
         }
-        let digest = signed::digest(self.key.algorithm(), file, &self.progress)?;
+        let prefix = if self.bind_key { bound_prefix(&self.fingerprint) } else { String::new() };
+        let digest = signed::digest(self.key.algorithm(), &prefix, file, &self.progress)?;
         let signature = self.key.sign_digest(&digest)?;
         let contents = match self.raw {
             true => signature.as_bytes().to_vec(),
-            false => Envelope { signature, fingerprint: self.fingerprint.clone() }.to_string().into_bytes(),
+            false => {
+                let envelope = Envelope { signature, fingerprint: self.fingerprint.clone(), bound: self.bind_key };
+                envelope.to_string().into_bytes()
+            }
         };
         if files::is_dash(&to) {
             terminal::put_bytes(&contents)?;

@@ -1,7 +1,7 @@
 //! `aioli verify`.
 
 use crate::cli::Verify;
-use crate::envelope::Envelope;
+use crate::envelope::{Envelope, bound_prefix};
 use crate::error::{Error, Exit, Reason};
 use crate::fingerprint::fingerprint;
 use crate::round::round_number;
@@ -16,7 +16,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(arguments: &Verify) -> Result<Exit, Error> {
-    let Verify { key, files, signature, quiet, json } = arguments;
+    let Verify { key, files, signature, bind_key, quiet, json } = arguments;
     if signature.is_some() && files.len() > 1 {
         return Err(Error::Usage("--signature takes the signature of a single file".into()));
     }
@@ -25,7 +25,12 @@ pub(crate) fn run(arguments: &Verify) -> Result<Exit, Error> {
         return Err(Error::Usage("standard input needs --signature PATH".into()));
     }
     let key = keys::read_public(key)?;
-    let verifier = Verifier { fingerprint: fingerprint(&key), key: key.expand(), progress: signed::progress(files) };
+    let verifier = Verifier {
+        fingerprint: fingerprint(&key),
+        key: key.expand(),
+        bind_key: *bind_key,
+        progress: signed::progress(files),
+    };
     let results: Vec<_> = files
         .par_iter()
         .map(|file| {
@@ -66,29 +71,36 @@ pub(crate) fn run(arguments: &Verify) -> Result<Exit, Error> {
 struct Verifier {
     key: ExpandedVerifyingKey,
     fingerprint: String,
+    /// Whether to refuse signatures that do not cover the fingerprint.
+    bind_key: bool,
     progress: ProgressBar,
 }
 
 impl Verifier {
-    fn verify(&self, file: &Path, signature: &Path) -> Result<(), Error> {
-        let signature = self.signature(signature)?;
-        let digest = signed::digest(self.key.algorithm(), file, &self.progress)?;
+    fn verify(&self, file: &Path, path: &Path) -> Result<(), Error> {
+        let (signature, bound) = self.signature(path)?;
+        if self.bind_key && !bound {
+            return Err(Error::NotBound(path.into()));
+        }
+        let prefix = if bound { bound_prefix(&self.fingerprint) } else { String::new() };
+        let digest = signed::digest(self.key.algorithm(), &prefix, file, &self.progress)?;
         Ok(self.key.verify_digest(&digest, &signature)?)
     }
 
-    /// Reads a signature, in an envelope or bare. Fails if it cannot be of this key.
-    fn signature(&self, path: &Path) -> Result<Signature, Error> {
+    /// Reads a signature, in an envelope or bare, and whether it covers the key's fingerprint.
+    /// Fails if it cannot be of this key.
+    fn signature(&self, path: &Path) -> Result<(Signature, bool), Error> {
         let algorithm = self.key.algorithm();
         let file = files::read(path)?;
         if Envelope::is_meant(&file) {
-            let Envelope { signature, fingerprint } = Envelope::parse(&file)
+            let Envelope { signature, fingerprint, bound } = Envelope::parse(&file)
                 .map_err(|error| Error::Malformed { path: path.into(), reason: Reason::Envelope(error) })?;
             if signature.algorithm() != algorithm {
                 let given = signature.algorithm().name().into();
                 return Err(Error::OtherSet { path: path.into(), expected: algorithm, given });
             }
             return match fingerprint == self.fingerprint {
-                true => Ok(signature),
+                true => Ok((signature, bound)),
                 false => {
                     let expected = self.fingerprint.clone();
                     Err(Error::OtherKey { path: path.into(), expected, given: fingerprint })
@@ -96,7 +108,7 @@ impl Verifier {
             };
         }
         if let Ok(signature) = Signature::from_bytes(algorithm, &file) {
-            return Ok(signature);
+            return Ok((signature, false));
         }
         let others = Algorithm::ALL.iter().filter(|other| other.signature_bytes() == file.len());
         let others: Vec<_> = others.map(|other| other.name()).collect();

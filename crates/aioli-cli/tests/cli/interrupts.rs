@@ -6,7 +6,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, tcgetattr};
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -96,6 +96,7 @@ fn an_interrupt_leaves_no_temporary_file() {
             &["keygen", "--set", "mayo2", "--out", "n", "--no-passphrase"][..],
             &["keygen", "--set", "mayo2", "--out", "k", "--no-passphrase", "--force"],
             &["sign", "-k", "k.key", "f"],
+            &["man", "--dir", "."],
         ] {
             place.write("pid", b"");
             // The file has its contents, and asking the disk to store them takes long.
@@ -103,6 +104,7 @@ fn an_interrupt_leaves_no_temporary_file() {
             command.args(["--default-signal", "strace", "-f", "-o", "/dev/null", "-e", "trace=fsync", "-e"]);
             command.args(["inject=fsync:delay_enter=1500000:when=1", "sh", "-c", "echo $$ > pid; exec \"$@\"", "sh"]);
             command.arg(AIOLI).args(arguments).current_dir(place.path("")).stderr(Stdio::null());
+            command.env("TMPDIR", place.path(""));
             let mut child = command.spawn().unwrap();
             wait_until("a temporary file", || place.names().iter().any(|name| name.ends_with(".part")));
             // Its contents follow at once.
@@ -114,6 +116,35 @@ fn an_interrupt_leaves_no_temporary_file() {
             assert_eq!(place.read("k.key"), key);
         }
     }
+}
+
+#[test]
+fn an_interrupt_removes_nothing_that_took_the_name_of_a_temporary_file() {
+    if Place::new().run_in_shell("strace -o /dev/null true", &[]).code != Some(0) {
+        eprintln!("skipped: a demo that takes its time, which needs strace");
+        return;
+    }
+    let place = Place::new();
+    place.write("pid", b"");
+    let mut command = Command::new("env");
+    command.args(["--default-signal", "strace", "-f", "-o", "/dev/null", "-e", "trace=fsync", "-e"]);
+    command.args(["inject=fsync:delay_enter=500000:when=1", "sh", "-c", "echo $$ > pid; exec \"$@\"", "sh"]);
+    command.args([AIOLI, "demo"]).current_dir(place.path("")).env("TMPDIR", place.path(""));
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut temporary = None;
+    wait_until("the demo's directory", || {
+        temporary = place.names().into_iter().find(|name| name.starts_with(".tmp"));
+        temporary.is_some()
+    });
+    let temporary = place.path(&temporary.unwrap());
+    // The measurement begins when the directory is gone.
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().starts_with("Speed on one core")));
+    std::fs::write(&temporary, b"of somebody else").unwrap();
+    let pid = place.text("pid").trim().parse().ok().and_then(Pid::from_raw).unwrap();
+    kill_process(pid, Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().signal(), Some(2));
+    assert!(temporary.exists());
 }
 
 #[test]

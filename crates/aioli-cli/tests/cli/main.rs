@@ -1,5 +1,6 @@
 //! The command, tested by running it.
 
+mod bound;
 mod files;
 mod help;
 mod inspect;

@@ -42,6 +42,8 @@ fn envelopes() {
         ("no round", good.replace("round: 3\n", ""), "round:"),
         ("fingerprint", good.replace("key: SHA256:", "key: SHA256:A"), "SHA256:"),
         ("hash", good.replace("key: SHA256:", "key: MD5:"), "SHA256:"),
+        ("no space", good.replace("key: SHA256:", "bound-key:SHA256:"), "bound-key:"),
+        ("two keys", good.replace("key: SHA256:", "bound-key: SHA256:SHA256:"), "SHA256:"),
         ("begin", good.replace("BEGIN MAYO", "BEGIN PGP"), "BEGIN MAYO SIGNATURE"),
         ("end", good.replace("END MAYO", "END PGP"), "END MAYO SIGNATURE"),
         ("trailing", format!("{good}more\n"), "trailing data after"),

@@ -157,6 +157,32 @@ fn a_kill_leaves_no_pair_that_does_not_belong_together() {
     assert!(kills >= 2, "the renames are seen");
 }
 
+/// Where hard links fail, second names are copies.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_old_pair_gets_its_permissions_back() {
+    use std::os::unix::fs::PermissionsExt;
+    if Place::new().run_in_shell("strace -o /dev/null true", &[]).code != Some(0) {
+        eprintln!("skipped: a file system without hard links, which needs strace");
+        return;
+    }
+    let place = Place::with_key("mayo2");
+    let modes = [("k.key", 0o640), ("k.pub", 0o664)];
+    for (name, mode) in modes {
+        std::fs::set_permissions(place.path(name), PermissionsExt::from_mode(mode)).unwrap();
+    }
+    let pair = (place.read("k.key"), place.read("k.pub"));
+    // The new private key does not get its name.
+    let inject = "-e inject=linkat:error=EPERM -e inject=renameat:error=EIO:when=1";
+    place
+        .run_in_shell(&format!("exec strace -f -o /dev/null -e trace=linkat,renameat {inject} \"$@\""), &KEYGEN)
+        .expect(3);
+    assert_eq!((place.read("k.key"), place.read("k.pub")), pair);
+    for (name, mode) in modes {
+        assert_eq!(place.path(name).metadata().unwrap().permissions().mode() & 0o777, mode, "{name}");
+    }
+}
+
 #[test]
 fn two_runs_of_keygen_leave_one_pair() {
     let place = Place::with_key("mayo2");

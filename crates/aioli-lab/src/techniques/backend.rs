@@ -401,7 +401,8 @@ mod tests {
         let iv = Random::bytes();
         for technique in Technique::available() {
             for (first, length) in [(0, 100), (3, 9000), (u32::MAX - 2, 9000), (7, 50_001)] {
-                let (mut out, mut expected) = (vec![0; length], vec![0; length]);
+                let mut out = vec![0; length];
+                let mut expected = vec![0; length];
                 Portable::new().aes128_ctr(&key, &iv, first, &mut expected);
                 technique.token().unwrap().aes128_ctr(&key, &iv, first, &mut out);
                 assert!(out == expected, "{technique}: {length} bytes from block {first}");
@@ -422,7 +423,8 @@ mod tests {
         singular.chunks_exact_mut(m / 2).for_each(|column| column[m / 2 - 1] = 0);
         for technique in Technique::available() {
             let token = technique.token().unwrap();
-            let (mut x, mut expected) = (vec![9; columns], vec![7; columns]);
+            let mut x = vec![9; columns];
+            let mut expected = vec![7; columns];
             let found = Portable::new().solve(&mut solvable.clone(), m, &mut expected);
             assert_eq!(token.solve(&mut solvable.clone(), m, &mut x), found, "{technique}");
             if found == 1 {

@@ -57,8 +57,9 @@ fn confirmed_if(condition: bool) -> Verdict {
 
 /// Compares the techniques of the experiment. Stronger techniques outside of it are only mentioned.
 fn strongest(times: &Times) -> Option<(Verdict, String)> {
-    let [avx2, lut, threads] = ["avx2", "lut", "threads_4"].map(|technique| times.average(technique));
-    let (avx2, lut, threads) = (avx2?, lut?, threads?);
+    let avx2 = times.average("avx2")?;
+    let lut = times.average("lut")?;
+    let threads = times.average("threads_4")?;
     let mut because = format!("avx2 {avx2:+.0} %, lut {lut:+.0} %, threads_4 {threads:+.0} % on average");
     let beyond: Vec<String> = ["gfni256", "gfni512"]
         .into_iter()
@@ -73,8 +74,9 @@ fn strongest(times: &Times) -> Option<(Verdict, String)> {
 }
 
 fn higher_levels(times: &Times) -> Option<(Verdict, String)> {
-    let [one, three, five] = ["MAYO_1", "MAYO_3", "MAYO_5"].map(|set| times.improvement("avx2", set));
-    let (one, three, five) = (one?, three?, five?);
+    let one = times.improvement("avx2", "MAYO_1")?;
+    let three = times.improvement("avx2", "MAYO_3")?;
+    let five = times.improvement("avx2", "MAYO_5")?;
     let because = format!(
         "MAYO_1 {one:+.0} %, MAYO_3 {three:+.0} %, MAYO_5 {five:+.0} %, at most {:.1} times the baseline's speed",
         one.max(three).max(five) / 100.0 + 1.0

@@ -14,6 +14,7 @@ mod solve;
 mod vector;
 
 use super::contract::Backend;
+use super::kind::BackendKind;
 use super::portable;
 use crate::packed::{Coefficients, Operand};
 use crate::stream::StreamPart;
@@ -34,7 +35,7 @@ impl Neon {
 }
 
 impl Backend for Neon {
-    const NAME: &'static str = "neon";
+    const NAME: &'static str = BackendKind::Neon.name();
 
     const REGISTER: usize = 16;
 

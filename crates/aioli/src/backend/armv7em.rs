@@ -17,6 +17,7 @@ mod left_product;
 mod solve;
 
 use super::contract::Backend;
+use super::kind::BackendKind;
 use super::portable;
 use crate::packed::{Coefficients, Operand};
 use crate::stream::StreamPart;
@@ -45,7 +46,7 @@ impl Armv7em {
 }
 
 impl Backend for Armv7em {
-    const NAME: &'static str = "armv7em";
+    const NAME: &'static str = BackendKind::Armv7em.name();
 
     const REGISTER: usize = 4;
 

@@ -10,6 +10,7 @@ pub(super) mod solve;
 pub(super) mod stream;
 
 use super::contract::Backend;
+use super::kind::BackendKind;
 use crate::packed::{Coefficients, Operand};
 use crate::stream::StreamPart;
 
@@ -36,7 +37,7 @@ impl Default for Portable {
 }
 
 impl Backend for Portable {
-    const NAME: &'static str = "portable";
+    const NAME: &'static str = BackendKind::Portable.name();
 
     const REGISTER: usize = 16;
 

@@ -24,6 +24,7 @@ mod gfni512 {
 }
 
 use super::contract::Backend;
+use super::kind::BackendKind;
 use super::portable;
 use crate::packed::{Coefficients, Operand};
 use crate::stream::StreamPart;
@@ -70,7 +71,7 @@ backend!(
 /// method.
 macro_rules! delegate {
     (
-        $name:ident, $label:literal,
+        $name:ident,
         register: $register:literal,
         left_product: $left_product:path,
         left_product_of_stream: $left_product_of_stream:path,
@@ -80,7 +81,7 @@ macro_rules! delegate {
     ) => {
         #[allow(unused_unsafe, reason = "a portable kernel needs no instructions beyond the target's")]
         impl Backend for $name {
-            const NAME: &'static str = $label;
+            const NAME: &'static str = BackendKind::$name.name();
 
             const REGISTER: usize = $register;
 
@@ -135,7 +136,7 @@ macro_rules! delegate {
 }
 
 delegate! {
-    Avx2, "avx2",
+    Avx2,
     register: 32,
     left_product: avx2::left_product::left_product,
     left_product_of_stream: portable::stream::left_product,
@@ -145,7 +146,7 @@ delegate! {
 }
 
 delegate! {
-    Gfni256, "gfni256",
+    Gfni256,
     register: 32,
     left_product: gfni256::left_product::left_product,
     left_product_of_stream: portable::stream::left_product,
@@ -155,7 +156,7 @@ delegate! {
 }
 
 delegate! {
-    Gfni512, "gfni512",
+    Gfni512,
     register: 64,
     left_product: gfni512::left_product::left_product,
     left_product_of_stream: portable::stream::left_product,

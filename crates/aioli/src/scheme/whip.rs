@@ -276,8 +276,7 @@ const MAX_K: usize = largest!(P => P::K);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gf16;
-    use crate::{round2, round3};
+    use crate::{Algorithm, gf16, with_set};
 
     /// Multiplication by z, one coefficient at a time.
     fn times_z<P: ParameterSet>(a: &mut [u8]) {
@@ -308,14 +307,9 @@ mod tests {
     }
 
     fn powers_of_z_in_registers_of<B: Backend>() {
-        powers_of_z_are_repeated_multiplications::<round3::Mayo1, B>();
-        powers_of_z_are_repeated_multiplications::<round3::Mayo2, B>();
-        powers_of_z_are_repeated_multiplications::<round3::Mayo3, B>();
-        powers_of_z_are_repeated_multiplications::<round3::Mayo5, B>();
-        powers_of_z_are_repeated_multiplications::<round2::Mayo1, B>();
-        powers_of_z_are_repeated_multiplications::<round2::Mayo2, B>();
-        powers_of_z_are_repeated_multiplications::<round2::Mayo3, B>();
-        powers_of_z_are_repeated_multiplications::<round2::Mayo5, B>();
+        for algorithm in Algorithm::ALL {
+            with_set!(algorithm, P => powers_of_z_are_repeated_multiplications::<P, B>());
+        }
     }
 
     // Only the length of its registers is used of a backend, so all of them can be tested

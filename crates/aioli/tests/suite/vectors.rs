@@ -1,230 +1,202 @@
-//! The intermediate values of one signature for each set, compared with `vectors/trace.txt`.
-//!
-//! The scheme runs on a backend that records the inputs and outputs of its kernels, so the values
-//! are those of the code that ships, on every backend. The target t is not recorded: no kernel
-//! receives it, only y = t - W(v).
+//! The test vectors of the folder `vectors`, on every backend that this machine can run. README.md
+//! there describes them.
 
-use aioli::backend::{Backend, BackendKind, Portable};
-use aioli::packed::{Coefficients, Operand};
-use aioli::stream::StreamPart;
-use aioli::{Error, MessageDigest, ParameterSet, Signature, SigningKey, hazmat};
-use sha2::{Digest, Sha256};
-use std::cell::RefCell;
+use aioli::backend::{BackendKind, DetectedBackend};
+use aioli::{Algorithm, MessageDigest, ParameterSet, Signature, SigningKey, VerifyingKey, hazmat, with_set};
+use serde_json::Value;
 
-const MESSAGE: &[u8] = b"trace";
-
-/// Delegates to `B`, and keeps the values of a signature of the set `P` in this thread's
-/// [`RECORD`].
-struct Recorder<P, B>(B, std::marker::PhantomData<P>);
-
-thread_local! {
-    static RECORD: RefCell<Record> = const { RefCell::new(Record { values: Vec::new(), v: String::new(), vpv: String::new() }) };
+/// The groups of a file, which must have as many tests as it says.
+fn groups(file: &str) -> Vec<Value> {
+    let path = format!("{}/../../vectors/{file}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let file: Value = serde_json::from_str(&text).unwrap();
+    let groups = file["testGroups"].as_array().unwrap().clone();
+    let count: usize = groups.iter().map(|group| tests(group).len()).sum();
+    assert_eq!(file["numberOfTests"], count);
+    groups
 }
 
-#[derive(Default)]
-struct Record {
-    /// Names and digests, in the order of the file.
-    values: Vec<(&'static str, String)>,
-    /// The digests of V and of V P1 V^T of the current sample, kept until its M is known.
-    v: String,
-    vpv: String,
+fn tests(group: &Value) -> &Vec<Value> {
+    group["tests"].as_array().unwrap()
 }
 
-impl Record {
-    fn push(&mut self, name: &'static str, digest: String) {
-        self.values.push((name, digest));
+fn text(value: &Value) -> &str {
+    value.as_str().expect("a field that every such test has")
+}
+
+fn bytes(value: &Value) -> Vec<u8> {
+    let digits = text(value).as_bytes().chunks_exact(2);
+    digits.map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
+}
+
+fn is_valid(test: &Value) -> bool {
+    match text(&test["result"]) {
+        "valid" => true,
+        "invalid" => false,
+        other => panic!("{other}"),
     }
 }
 
-impl<P, B: Copy> Clone for Recorder<P, B> {
-    fn clone(&self) -> Self {
-        *self
-    }
+fn has_flag(test: &Value, flag: &str) -> bool {
+    test["flags"].as_array().unwrap().iter().any(|other| other == flag)
 }
 
-impl<P, B: Copy> Copy for Recorder<P, B> {}
+fn set(group: &Value) -> Algorithm {
+    text(&group["set"]).parse().unwrap()
+}
 
-impl<P: ParameterSet, B: Backend> Backend for Recorder<P, B> {
-    const NAME: &'static str = B::NAME;
+fn name(group: &Value, test: &Value) -> String {
+    format!("{}, test {}: {}", text(&group["set"]), test["tcId"], text(&test["comment"]))
+}
 
-    const REGISTER: usize = B::REGISTER;
-
-    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
-        let mb = P::M_BYTES;
-        let columns = P::K + usize::from(P::LINEAR);
-        let shape = (left.rows(), right.count(), right.row_bytes());
-        if shape == (1, P::K * P::O, mb) {
-            // The step y - A r: `out` is still y, and the operand holds A by columns.
-            RECORD.with_borrow_mut(|record| {
-                record.push("y", digest(&unpacked(out)));
-                record.push("a", digest(&transposed(&unpacked(right.bytes()), P::M)));
-            });
+/// The public keys and signatures of a test, with what was changed.
+fn variants(key: &[u8], test: &Value) -> Vec<(String, Vec<u8>, Vec<u8>)> {
+    let signature = bytes(&test["sig"]);
+    let changed = |list: &str, number: usize, bytes: &[u8]| {
+        let mut bytes = bytes.to_vec();
+        match list.ends_with("Bits") {
+            true => bytes[number / 8] ^= 1 << (number % 8),
+            false => bytes.resize(number, 0),
         }
-        self.0.left_product(left, right, out, stride);
-        RECORD.with_borrow_mut(|record| {
-            if shape == (P::K + P::O, P::V, columns * mb) {
-                // [U, Lambda(v); N, O^T lambda] = [V; O^T] [T, lambda], with T = (V P1)'.
-                let row = |r: usize| (0..P::V).map(move |i| left.of_row(i)[r]);
-                if record.values.iter().all(|(name, _)| *name != "oil") {
-                    let oil: Vec<u8> = (P::K..P::K + P::O).flat_map(row).collect();
-                    record.values.insert(0, ("oil", digest(&transposed(&oil, P::V))));
-                }
-                record.v = digest(&(0..P::K).flat_map(row).collect::<Vec<_>>());
-                let entry = |i: usize, j: usize| unpacked(&out[i * stride + j * mb..][..mb]);
-                let vpv: Vec<u8> = (0..P::K * P::K).flat_map(|ij| entry(ij % P::K, ij / P::K)).collect();
-                record.vpv = digest(&vpv);
-            } else if shape == (P::K, P::V, P::O * mb) {
-                // M = V Q + N'.
-                let v = std::mem::take(&mut record.v);
-                let vpv = std::mem::take(&mut record.vpv);
-                record.push("v", v);
-                record.push("m", digest(&unpacked(&out[..P::K * P::O * mb])));
-                record.push("vpv", vpv);
-            } else if shape == (P::K, P::O, P::V_BYTES) {
-                // Rows x_i times O^T.
-                let x: Vec<u8> = (0..P::K).flat_map(|i| (0..P::O).map(move |l| left.of_row(l)[i])).collect();
-                record.push("x", digest(&x));
+        bytes
+    };
+    for list in ["sigLengths", "sigBits", "keyLengths", "keyBits"] {
+        let Some(numbers) = test[list].as_array() else { continue };
+        let numbers = numbers.iter().map(|number| number.as_u64().unwrap() as usize);
+        let variants = numbers.map(|number| match list.starts_with("sig") {
+            true => (format!("{list} {number}"), key.to_vec(), changed(list, number, &signature)),
+            false => (format!("{list} {number}"), changed(list, number, key), signature.clone()),
+        });
+        return variants.collect();
+    }
+    vec![("as it is".into(), key.to_vec(), signature)]
+}
+
+/// Whether a signature is valid on a backend, with a compact and with an expanded key.
+fn verdict<P: ParameterSet>(backend: DetectedBackend, key: &[u8], message: &[u8], signature: &[u8]) -> bool {
+    let (Ok(key), Ok(signature)) = (VerifyingKey::<P>::try_from(key), Signature::<P>::try_from(signature)) else {
+        return false;
+    };
+    let digest = MessageDigest::of(message);
+    let verdict = hazmat::verify(backend, &key, &digest, &signature);
+    let expanded = hazmat::expand_verifying_key(backend, &key);
+    assert_eq!(hazmat::verify_expanded(backend, &expanded, &digest, &signature), verdict);
+    verdict.is_ok()
+}
+
+fn signatures_verify<P: ParameterSet>(group: &Value) -> usize {
+    let key = bytes(&group["publicKey"]);
+    let mut cases = 0;
+    for backend in DetectedBackend::all() {
+        if !group["seed"].is_null() {
+            let seed = SigningKey::<P>::try_from(&bytes(&group["seed"])[..]).unwrap();
+            assert_eq!(hazmat::verifying_key(backend, &seed).as_ref(), key, "{} on {backend}", P::ALGORITHM);
+        }
+        for test in tests(group) {
+            for (change, key, signature) in variants(&key, test) {
+                let verdict = verdict::<P>(backend, &key, &bytes(&test["msg"]), &signature);
+                assert_eq!(verdict, is_valid(test), "{} on {backend}, {change}", name(group, test));
+                cases += 1;
             }
+        }
+    }
+    cases
+}
+
+#[test]
+fn every_signature_has_its_verdict_on_every_backend() {
+    for algorithm in Algorithm::ALL {
+        let groups = groups(&format!("verify-{algorithm}.json"));
+        assert!(groups.iter().all(|group| set(group) == algorithm));
+        let cases: usize = groups.iter().map(|group| with_set!(algorithm, P => signatures_verify::<P>(group))).sum();
+        assert!(cases > algorithm.signature_bytes() * BackendKind::available().count(), "every truncation");
+    }
+}
+
+fn signatures_are_made<P: ParameterSet>(group: &Value) {
+    let key = SigningKey::<P>::try_from(&bytes(&group["seed"])[..]).unwrap();
+    for test in tests(group) {
+        let message = bytes(&test["msg"]);
+        let digest = MessageDigest::of(&message);
+        let randomizer = bytes(&test["randomizer"]);
+        let expected = Ok(Signature::try_from(&bytes(&test["sig"])[..]).unwrap());
+        for backend in DetectedBackend::all() {
+            let what = format!("{} on {backend}", name(group, test));
+            assert_eq!(hazmat::sign(backend, &key, &digest, &randomizer), expected, "{what}");
+            let expanded = hazmat::expand_signing_key(backend, &key);
+            assert_eq!(hazmat::sign_expanded(backend, &expanded, &digest, &randomizer), expected, "{what}");
+        }
+        if has_flag(test, "Deterministic") {
+            assert_eq!(key.sign_deterministic(&message), expected, "{}", name(group, test));
+        }
+    }
+}
+
+#[test]
+fn every_signature_is_made_on_every_backend() {
+    let groups = groups("sign.json");
+    assert!(Algorithm::ALL.iter().all(|&algorithm| groups.iter().any(|group| set(group) == algorithm)));
+    for group in &groups {
+        with_set!(set(group), P => signatures_are_made::<P>(group));
+    }
+}
+
+#[cfg(feature = "pkcs8")]
+mod keys {
+    use super::*;
+    use aioli::pkcs8::{FormatError, Identifiers};
+    use aioli::{Error, any};
+
+    /// The key of a test read: what it must be, read from raw bytes or from a file.
+    fn read<K>(
+        test: &Value,
+        raw: impl Fn(&[u8]) -> Result<K, Error>,
+        file: impl Fn(&[u8]) -> Result<K, Error>,
+    ) -> Result<K, Error> {
+        match (&test["raw"], &test["der"], &test["pem"]) {
+            (Value::Null, Value::Null, pem) => file(text(pem).as_bytes()),
+            (Value::Null, der, Value::Null) => file(&bytes(der)),
+            (bare, Value::Null, Value::Null) => raw(&bytes(bare)),
+            _ => panic!("test {} has several encodings", test["tcId"]),
+        }
+    }
+
+    /// Checks the outcome of each test of a file.
+    fn check<K: PartialEq>(
+        file: &str,
+        expected: impl Fn(&any::SigningKey) -> K,
+        read: impl Fn(Algorithm, &Value) -> Result<K, Error>,
+    ) {
+        for group in groups(file) {
+            let key = expected(&any::SigningKey::from_bytes(set(&group), &bytes(&group["seed"])).unwrap());
+            for test in tests(&group) {
+                let name = name(&group, test);
+                match read(set(&group), test) {
+                    Ok(read) => assert!(is_valid(test) && read == key, "{name}"),
+                    Err(error) => {
+                        assert!(!is_valid(test), "{name}: {error}");
+                        let too_costly = matches!(error, Error::KeyFormat(FormatError::UnsupportedEncryption(_)));
+                        assert!(too_costly || !has_flag(test, "CostLimit"), "{name}: {error}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_public_key_is_read_or_refused() {
+        check("public-keys.json", any::SigningKey::verifying_key, |set, test| {
+            read(test, |raw| any::VerifyingKey::from_bytes(set, raw), |file| Identifiers::OQS.decode_public_key(file))
         });
     }
 
-    fn left_product_of_stream(
-        self,
-        left: Coefficients<'_>,
-        key: &[u8; 16],
-        part: &StreamPart,
-        window: &mut [u8],
-        out: &mut [u8],
-        stride: usize,
-    ) {
-        self.0.left_product_of_stream(left, key, part, window, out, stride);
-    }
-
-    fn shake256(self, inputs: &[&[&[u8]]], outputs: &mut [&mut [u8]]) {
-        self.0.shake256(inputs, outputs);
-    }
-
-    fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
-        self.0.aes128_ctr(key, iv, first, out);
-        if *iv != [0; 16] {
-            RECORD.with_borrow_mut(|record| record.push("lambda", digest(&unpacked(out))));
-        }
-    }
-
-    fn solve(self, columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
-        self.0.solve(columns, m, x)
-    }
-
-    fn vectorize<T>(self, f: impl FnOnce() -> T) -> T {
-        self.0.vectorize(f)
-    }
-}
-
-/// Unpacks to one element a byte; for even counts only.
-fn unpacked(bytes: &[u8]) -> Vec<u8> {
-    bytes.iter().flat_map(|byte| [byte & 15, byte >> 4]).collect()
-}
-
-/// The transpose of a matrix whose rows have `columns` elements.
-fn transposed(elements: &[u8], columns: usize) -> Vec<u8> {
-    (0..columns).flat_map(|j| elements.chunks_exact(columns).map(move |row| row[j])).collect()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn digest(elements: &[u8]) -> String {
-    hex(&Sha256::digest(elements)[..16])
-}
-
-/// The lines of the file about a set.
-fn expected<P: ParameterSet>() -> Vec<(&'static str, String)> {
-    let lines = include_str!("vectors/trace.txt").lines().filter(|line| !line.starts_with('#'));
-    let mut values = Vec::new();
-    for line in lines {
-        let [set, name, digest] = line.split(' ').collect::<Vec<_>>().try_into().expect("three words a line");
-        if set == P::ALGORITHM.name() {
-            values.push((name, digest.to_owned()));
-        }
-    }
-    values
-}
-
-fn key<P: ParameterSet>() -> SigningKey<P> {
-    let seed: Vec<u8> = (0..P::SECRET_KEY_BYTES as u8).collect();
-    SigningKey::try_from(&seed[..]).unwrap()
-}
-
-fn values_of_a_signature<P: ParameterSet, B: Backend>(b: B) {
-    let recorder = Recorder::<P, B>(b, std::marker::PhantomData);
-    let key = key::<P>();
-    let message = MessageDigest::of(MESSAGE);
-    let randomizer = vec![0; P::SALT_BYTES];
-    let expanded = hazmat::on::expand_signing_key(b, &key);
-    let sign = |compact: bool| -> Vec<(&'static str, String)> {
-        RECORD.take();
-        let signature = match compact {
-            true => hazmat::on::sign(recorder, &key, &message, &randomizer, 256),
-            false => hazmat::on::sign_expanded(recorder, &expanded, &message, &randomizer, 256),
-        };
-        let mut values = RECORD.take().values;
-        values.push(("sig", hex(&Sha256::digest(signature.unwrap().as_bytes()))));
-        values
-    };
-    assert_eq!(sign(true), expected::<P>(), "{} on {}, compact key", P::ALGORITHM, B::NAME);
-    assert_eq!(sign(false), expected::<P>(), "{} on {}, expanded key", P::ALGORITHM, B::NAME);
-}
-
-/// Checks all sets; returns the backend's name.
-fn values_on<B: Backend>(b: B) -> &'static str {
-    for algorithm in aioli::Algorithm::ALL {
-        aioli::with_set!(algorithm, P => values_of_a_signature::<P, B>(b));
-    }
-    B::NAME
-}
-
-#[test]
-fn intermediate_values_are_those_of_the_specification_on_every_backend() {
-    let known = [
-        Some(values_on(Portable::new())),
-        #[cfg(target_arch = "aarch64")]
-        aioli::backend::Neon::detect().map(values_on),
-        #[cfg(target_arch = "x86_64")]
-        aioli::backend::Avx2::detect().map(values_on),
-        #[cfg(target_arch = "x86_64")]
-        aioli::backend::Gfni256::detect().map(values_on),
-        #[cfg(target_arch = "x86_64")]
-        aioli::backend::Gfni512::detect().map(values_on),
-    ];
-    let backends = known.iter().flatten().count();
-    assert_eq!(backends, BackendKind::available().count(), "backends that this test does not know");
-}
-
-/// The first sample of this message has no solution in round 3's MAYO_1. So a limit of one sample
-/// fails there, and elsewhere only a limit of none.
-fn samples_are_counted<P: ParameterSet>() {
-    let b = Portable::new();
-    let key = key::<P>();
-    let message = MessageDigest::of(MESSAGE);
-    let randomizer = vec![0; P::SALT_BYTES];
-    let expanded = key.expand();
-    let sign = |samples| -> Result<Signature<P>, Error> {
-        let compact = hazmat::on::sign(b, &key, &message, &randomizer, samples);
-        assert_eq!(hazmat::on::sign_expanded(b, &expanded, &message, &randomizer, samples), compact);
-        compact
-    };
-    let needed = expected::<P>().iter().filter(|(name, _)| *name == "v").count() as u16;
-    assert_eq!(needed, if P::ALGORITHM == aioli::Algorithm::Mayo1 { 2 } else { 1 });
-    assert_eq!(sign(needed - 1), Err(Error::SamplesExhausted));
-    let signature = sign(needed).unwrap();
-    assert_eq!(sign(256).unwrap(), signature);
-    assert_eq!(key.verifying_key().verify_digest(&message, &signature), Ok(()));
-}
-
-#[test]
-fn a_sample_without_solution_is_followed_by_the_next_or_by_the_error() {
-    for algorithm in aioli::Algorithm::ALL {
-        aioli::with_set!(algorithm, P => samples_are_counted::<P>());
+    #[test]
+    fn every_private_key_is_read_or_refused() {
+        let contents = |key: &any::SigningKey| (key.algorithm(), key.as_bytes().to_vec());
+        check("private-keys.json", contents, |set, test| {
+            let passphrase = test["passphrase"].as_str().map(str::as_bytes);
+            let file = |file: &[u8]| Identifiers::OQS.decode_private_key(file, passphrase);
+            read(test, |raw| any::SigningKey::from_bytes(set, raw), file).map(|key| contents(&key))
+        });
     }
 }

@@ -312,7 +312,9 @@ impl Block<'_> {
                     let [pair, pair_2, pair_4, pair_8] = pairs(columns[h + i]);
                     ([pair, pair_2, xor(pair, pair_2)], [pair_4, pair_8, xor(pair_4, pair_8)], fifth[h + i])
                 });
-                let (mut choice_low, mut choice_high, mut place) = (spread_low, spread_high, splat(0));
+                let mut choice_low = spread_low;
+                let mut choice_high = spread_high;
+                let mut place = splat(0);
                 let (half, other_half) = tables.split_at_mut(PAIRS * registers::<SHA3>() / 2);
                 for tables in (if h == 0 { half } else { other_half }).chunks_exact_mut(registers::<SHA3>() / 2) {
                     let tables = tables.chunks_exact_mut(registers::<SHA3>() / 4);
