@@ -39,6 +39,9 @@ pub fn mark_secret(bytes: &[u8]) {
     crate::ct::secret(bytes);
 }
 
+#[cfg(aioli_plants)]
+pub use crate::plants::{Leak, plant};
+
 /// A message digest from its bytes.
 ///
 /// # Errors

@@ -22,6 +22,7 @@ use crate::backend::contract::MAX_UNKNOWNS;
 use crate::backend::x86_64::masks::lowest_bits;
 use crate::gf16;
 use crate::memory::wipe;
+use crate::plants::{Leak, leak};
 use core::arch::x86_64::*;
 
 /// See [`Backend::solve`](crate::backend::Backend::solve).
@@ -72,6 +73,7 @@ fn solve_in<const REGISTERS: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -
             byte += first & none_yet;
             none_yet &= (first >> 6).wrapping_neg();
         }
+        leak(Leak::Solver, none_yet as u8);
         let place = _mm512_set1_epi8(byte as i8);
         let found = select_byte(candidates, place);
         // 4 if the low nibble is zero or used. Without a pivot both nibbles are zero, and any shift
