@@ -1,4 +1,4 @@
-//! The common frame of the chapters `techniques`, `kernel`, `profile` and `gpu`: options, labels,
+//! The common frame of the chapters `techniques`, `kernel`, `profile`, `leakage` and `gpu`: options, labels,
 //! and the way from measuring to a record.
 
 use crate::chapter::{Run, Section};

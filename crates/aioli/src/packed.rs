@@ -246,8 +246,12 @@ fn add_chunks<'t, 'f, const N: usize>(
 }
 
 /// Unpacks `elements.len()` field elements, one a byte.
+///
+/// # Panics
+///
+/// Panics if `bytes` holds fewer.
 #[inline(always)]
-pub(crate) fn decode(bytes: &[u8], elements: &mut [u8]) {
+pub fn decode(bytes: &[u8], elements: &mut [u8]) {
     let (pairs, last) = elements.as_chunks_mut::<2>();
     // Eight bytes at a time: compilers turn a loop over single bytes into longer vectors, which
     // leave more bytes over.

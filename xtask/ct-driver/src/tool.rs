@@ -5,6 +5,7 @@
 pub(crate) struct Checker {
     /// The only operation to run, if not all.
     operation: Option<String>,
+    operations: usize,
 }
 
 /// The part of an operation that is checked: all of it.
@@ -14,7 +15,7 @@ impl Checker {
     pub(crate) fn new(backend: &str, subject: &str, operation: Option<&str>) -> Self {
         assert!(aioli::hazmat::is_watched(), "this program runs under the tool that it was built for");
         println!("{subject} on {backend}");
-        Self { operation: operation.map(str::to_owned) }
+        Self { operation: operation.map(str::to_owned), operations: 0 }
     }
 
     /// The number of keys: marks make one stand for all.
@@ -31,11 +32,14 @@ impl Checker {
     pub(crate) fn operation(&mut self, name: &str, _secrets: usize, run: impl FnOnce(usize, &mut Section)) {
         if self.operation.as_ref().is_none_or(|only| only == name) {
             println!("  {name}");
+            self.operations += 1;
             run(0, &mut Section);
         }
     }
 
-    pub(crate) fn finish(self) {}
+    pub(crate) fn finish(self) {
+        assert!(self.operations > 0, "an operation of this name");
+    }
 }
 
 impl Section {

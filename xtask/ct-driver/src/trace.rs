@@ -30,6 +30,7 @@ pub(crate) struct Checker {
     /// The trace of another secret, which each child has for itself.
     other: Log,
     code: Code,
+    operations: usize,
     differences: usize,
 }
 
@@ -50,6 +51,7 @@ impl Checker {
             first: Log::new(libc::MAP_SHARED),
             other: Log::new(libc::MAP_PRIVATE),
             code: Code::new(),
+            operations: 0,
             differences: 0,
         }
     }
@@ -98,6 +100,7 @@ impl Checker {
                 None => 0,
             }
         });
+        self.operations += 1;
         self.differences += leaks;
         println!("{what}: {} of {secrets} secrets alike, {} s", secrets - leaks, begun.elapsed().as_secs());
     }
@@ -114,6 +117,7 @@ impl Checker {
     }
 
     pub(crate) fn finish(self) {
+        assert!(self.operations > 0, "an operation of this name");
         if self.differences > 0 {
             std::process::exit(LEAK);
         }
