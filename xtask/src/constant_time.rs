@@ -162,8 +162,8 @@ impl Checker {
 
     /// Builds the driver for this checker, in a directory of its own; returns its path.
     ///
-    /// The trace checks what is shipped, so only its driver has `plants` on demand; the others
-    /// always have them, asleep.
+    /// The trace checks the code that is shipped, so its driver has `plants` only on demand. Those
+    /// of the other checkers always have them, switched off.
     fn build(self, all_sets: bool, plants: bool) -> Result<String, Outcome> {
         let (directory, flags) = match self {
             Self::Valgrind => ("target/ct-valgrind", "--cfg aioli_plants --cfg aioli_ct --cfg aioli_ct=\"valgrind\""),

@@ -23,6 +23,8 @@ pub mod in_place;
 #[cfg(feature = "alloc")]
 pub mod on;
 
+#[cfg(aioli_plants)]
+pub use crate::plants::{Leak, plant};
 pub use crate::randomizer::derive_randomizer;
 #[cfg(feature = "alloc")]
 pub use detected::*;
@@ -38,9 +40,6 @@ pub fn is_watched() -> bool {
 pub fn mark_secret(bytes: &[u8]) {
     crate::ct::secret(bytes);
 }
-
-#[cfg(aioli_plants)]
-pub use crate::plants::{Leak, plant};
 
 /// A message digest from its bytes.
 ///

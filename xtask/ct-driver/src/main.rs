@@ -2,10 +2,10 @@
 //! `ct-msan`, `ct-trace`.
 //!
 //! `ct-driver BACKEND SUBJECT [OPERATION]`, where the subject is a set (`mayo1`, ...) or, in builds
-//! with `--cfg aioli_plants`, a planted leak (`plant-solver`, ...). Built with `--cfg aioli_ct`, the
-//! library marks its secrets, and the tool around this process reports. Built without, the process
-//! traces itself and exits with 86 if two secrets can be told apart. Any other failure is a panic,
-//! and means that no check took place.
+//! with `--cfg aioli_plants`, a planted leak (`plant-solver`, ...). Built with `--cfg aioli_ct`,
+//! the library marks its secrets, and the tool around this process reports. Built without, the
+//! process traces itself and exits with 86 if two secrets can be told apart. Any other failure is
+//! a panic, and means that no check took place.
 
 #[cfg(not(any(aioli_ct, all(target_os = "linux", target_arch = "x86_64"))))]
 compile_error!("the trace needs Linux on x86-64");
