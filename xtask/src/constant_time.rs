@@ -31,21 +31,31 @@ pub(crate) struct Subject {
     /// Checks all sets.
     #[arg(long, conflicts_with = "set")]
     all: bool,
-    /// Checks a planted leak (branch, index, solved) or the control (none) instead of the scheme.
-    #[arg(long, conflicts_with_all = ["set", "all"])]
+    /// Checks only this operation (keygen, expand_sk, sign, sign_expanded, solve).
+    #[arg(long)]
+    operation: Option<String>,
+    /// Checks a planted leak (branch, index, solved, solver, whipping, codec, hash) or the control
+    /// (none) instead of the scheme.
+    #[arg(long, conflicts_with_all = ["set", "all", "operation"])]
     planted: Option<String>,
 }
 
-impl Subject {
-    /// The share of a checker in a run of all checks. MemorySanitizer and the trace check one
-    /// backend in the short form: the one with the widest instructions, which valgrind does not
-    /// know.
-    pub(crate) fn of_ci(checker: Checker, full: bool) -> Self {
-        let backend = match checker {
-            Checker::Msan | Checker::Trace if !full => checker.backends().last().map(|&backend| backend.to_owned()),
-            _ => None,
-        };
-        Self { backend, ..Self::default() }
+/// The share of a checker in a run of all checks.
+///
+/// In the short form MemorySanitizer and the trace check the backend with the widest instructions,
+/// which valgrind does not know; the trace checks the solver alone on the others. In full, valgrind
+/// checks all sets.
+pub(crate) fn ci(checker: Checker, full: bool) -> Outcome {
+    let everything = Subject::default();
+    let widest = || Subject { backend: checker.widest(), ..Subject::default() };
+    match (checker, full) {
+        (Checker::Valgrind, true) => run(checker, &Subject { all: true, ..everything }),
+        (Checker::Valgrind, false) | (_, true) => run(checker, &everything),
+        (Checker::Msan, false) => run(checker, &widest()),
+        (Checker::Trace, false) => {
+            let solver = Subject { set: Some("mayo2".into()), operation: Some("solve".into()), ..everything };
+            run(checker, &widest()).and(|| run(checker, &solver))
+        }
     }
 }
 
@@ -63,16 +73,17 @@ pub(crate) fn run(checker: Checker, subject: &Subject) -> Outcome {
         (None, None) => vec!["mayo2"],
     };
     let short = subjects == ["mayo2"];
-    let driver = match checker.build(!short && planted.is_none()) {
+    let driver = match checker.build(!short && planted.is_none(), planted.is_some()) {
         Ok(driver) => driver,
         Err(outcome) => return outcome,
     };
+    let operation: Vec<&str> = subject.operation.iter().map(String::as_str).collect();
     let mut leaks = Vec::new();
     for backend in backends {
         // The m-vectors of MAYO_1 have 40 bytes, not a whole register of 32 as those of MAYO_2.
         let more: &[_] = if short && subject.set.is_none() && backend == "portable" { &["mayo1"] } else { &[] };
         for subject in subjects.iter().chain(more) {
-            match checker.verdict(&driver, backend, subject, false) {
+            match checker.verdict(&driver, &[&[backend, subject], operation.as_slice()].concat(), false) {
                 Verdict::Clean => {}
                 Verdict::Leak => leaks.push(format!("{subject} on {backend}")),
                 Verdict::NotChecked(why) => return Outcome::Failed(format!("{subject} on {backend}: {why}")),
@@ -83,12 +94,12 @@ pub(crate) fn run(checker: Checker, subject: &Subject) -> Outcome {
 }
 
 /// Demands that every checker that this machine can run catches every plant and passes the control.
-/// The short form runs on the backends of [`Subject::of_ci`] alone.
+/// The short form runs MemorySanitizer and the trace on the backend of [`ci`] alone.
 pub(crate) fn selftest(short: bool) -> Outcome {
     let mut wrong = Vec::new();
     let mut missing = Vec::new();
     for checker in [Checker::Valgrind, Checker::Msan, Checker::Trace] {
-        let driver = match checker.build(false) {
+        let driver = match checker.build(false, true) {
             Ok(driver) => driver,
             Err(outcome) => {
                 println!("{checker:?}: {outcome}");
@@ -96,14 +107,14 @@ pub(crate) fn selftest(short: bool) -> Outcome {
                 continue;
             }
         };
-        let backends = match Subject::of_ci(checker, !short).backend {
-            Some(backend) => vec![backend],
-            None => checker.backends().into_iter().map(str::to_owned).collect(),
-        };
-        for backend in &backends {
-            for (plant, leaks) in [("none", false), ("branch", true), ("index", true), ("solved", true)] {
-                let verdict = checker.verdict(&driver, backend, &format!("plant-{plant}"), true);
-                let right = matches!((&verdict, leaks), (Verdict::Clean, false) | (Verdict::Leak, true));
+        let mut backends = checker.backends();
+        if short && checker != Checker::Valgrind {
+            backends.drain(..backends.len() - 1);
+        }
+        for backend in backends {
+            for plant in PLANTS {
+                let verdict = checker.verdict(&driver, &[backend, &format!("plant-{plant}")], true);
+                let right = matches!((&verdict, plant == "none"), (Verdict::Clean, true) | (Verdict::Leak, false));
                 println!("{checker:?}, {backend}, {plant}: {verdict:?}{}", if right { "" } else { ", WRONG" });
                 if !right {
                     wrong.push(format!("{checker:?} on {backend}, {plant}"));
@@ -144,15 +155,25 @@ impl Checker {
         here
     }
 
+    /// The backend with the widest instructions among those that a checker is for.
+    fn widest(self) -> Option<String> {
+        self.backends().last().map(|&backend| backend.to_owned())
+    }
+
     /// Builds the driver for this checker, in a directory of its own; returns its path.
-    fn build(self, all_sets: bool) -> Result<String, Outcome> {
+    ///
+    /// The trace checks the code that is shipped, so its driver has `plants` only on demand. Those
+    /// of the other checkers always have them, switched off.
+    fn build(self, all_sets: bool, plants: bool) -> Result<String, Outcome> {
         let (directory, flags) = match self {
-            Self::Valgrind => ("target/ct-valgrind", "--cfg aioli_ct --cfg aioli_ct=\"valgrind\""),
+            Self::Valgrind => ("target/ct-valgrind", "--cfg aioli_plants --cfg aioli_ct --cfg aioli_ct=\"valgrind\""),
             // Eager checks would report a secret that is merely passed to a function, or returned.
             Self::Msan => (
                 "target/ct-msan",
-                "--cfg aioli_ct --cfg aioli_ct=\"msan\" -Zsanitizer=memory -Cllvm-args=-msan-eager-checks=0",
+                "--cfg aioli_plants --cfg aioli_ct --cfg aioli_ct=\"msan\" \
+                 -Zsanitizer=memory -Cllvm-args=-msan-eager-checks=0",
             ),
+            Self::Trace if plants => ("target/ct-plants", PLANTS_ALONE),
             Self::Trace => ("target", ""),
         };
         self.available()?;
@@ -161,19 +182,21 @@ impl Checker {
         cargo.env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN");
         if self == Self::Msan {
             cargo.args([&format!("+{NIGHTLY}"), "-Zbuild-std"]);
-            // It looks at intermediate code, which link-time optimization would make twice as slow
-            // to build.
+        }
+        if self == Self::Msan || flags == PLANTS_ALONE {
+            // Link-time optimization would make the build twice as slow. MemorySanitizer looks at
+            // intermediate code, and a planted leak shows without.
             cargo.env("CARGO_PROFILE_RELEASE_LTO", "off").env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "4");
         }
         cargo.args(["build", "-q", "--release", "-p", "ct-driver", "--target-dir", directory]);
         if all_sets {
             cargo.args(["--features", "all-sets"]);
         }
-        if self != Self::Trace {
+        if !flags.is_empty() {
             cargo.args(["--target", TARGET]).env("RUSTFLAGS", flags);
         }
         match steps::run(&mut cargo) {
-            Outcome::Passed if self == Self::Trace => Ok(format!("{directory}/release/ct-driver")),
+            Outcome::Passed if flags.is_empty() => Ok(format!("{directory}/release/ct-driver")),
             Outcome::Passed => Ok(format!("{directory}/{TARGET}/release/ct-driver")),
             other => Err(other),
         }
@@ -194,7 +217,7 @@ impl Checker {
     }
 
     /// Runs the driver once.
-    fn verdict(self, driver: &str, backend: &str, subject: &str, quiet: bool) -> Verdict {
+    fn verdict(self, driver: &str, arguments: &[&str], quiet: bool) -> Verdict {
         let mut command = match self {
             Self::Valgrind => {
                 let mut valgrind = Command::new("valgrind");
@@ -203,7 +226,7 @@ impl Checker {
             }
             Self::Msan | Self::Trace => Command::new(driver),
         };
-        command.args([backend, subject]).env("MSAN_OPTIONS", "exitcode=86");
+        command.args(arguments).env("MSAN_OPTIONS", "exitcode=86");
         if quiet {
             command.stdout(Stdio::null()).stderr(Stdio::null());
         }
@@ -226,6 +249,10 @@ fn nightly_has_sources() -> bool {
 /// The toolchain of MemorySanitizer, which `.ci/run` installs. One LLVM follows other instructions
 /// than the next.
 const NIGHTLY: &str = "nightly-2026-05-20";
+/// The builds whose only flag is that they have plants.
+const PLANTS_ALONE: &str = "--cfg aioli_plants";
+/// The control and the planted leaks, as the driver names them.
+const PLANTS: [&str; 8] = ["none", "branch", "index", "solved", "solver", "whipping", "codec", "hash"];
 /// The sets by name.
 const SETS: [&str; 8] =
     ["mayo1", "mayo2", "mayo3", "mayo5", "mayo1-round2", "mayo2-round2", "mayo3-round2", "mayo5-round2"];

@@ -33,9 +33,9 @@ enum Task {
     ///
     /// Without --full, some checks leave a part out. firmware: the sets of levels 3 and 5. neon:
     /// the official known answers, and the counts of all sets but mayo2 and mayo1-round2. gpu: all
-    /// sets but mayo1, mayo5 and, on the CPU, mayo2-round2. ct-msan, ct-trace and their share of
-    /// ct-selftest: all backends but gfni512. Each of these commands leaves out nothing when it is
-    /// run by itself.
+    /// sets but mayo1, mayo5 and, on the CPU, mayo2-round2. ct-valgrind: all sets but mayo2 and, on
+    /// portable, mayo1. ct-msan, ct-trace and their share of ct-selftest: all backends but gfni512,
+    /// and of the others ct-trace takes the solver.
     Ci {
         /// Leaves out nothing.
         #[arg(long)]
@@ -95,8 +95,8 @@ enum Task {
     /// Follows marked secrets by MemorySanitizer, on portable and gfni512. Needs a nightly
     /// toolchain with rust-src, which it names if it is missing.
     CtMsan(Subject),
-    /// Single-steps the release binary with several secrets and compares instructions and
-    /// addresses.
+    /// Single-steps the release binary with eight keys and with twelve linear systems, and compares
+    /// instructions and addresses.
     CtTrace(Subject),
     /// Measures the library beside that of another commit, both in one process and by turns. No
     /// part of `ci`.
@@ -176,9 +176,9 @@ const STEPS: &[Step] = &[
     ("neon", |full| neon::run(&if full { neon::Options::default() } else { neon::Options::in_short() })),
     ("gpu", |full| gpu::check(if full { gpu::Extent::Full } else { gpu::Extent::Short })),
     ("ct-selftest", |full| constant_time::selftest(!full)),
-    ("ct-valgrind", |full| constant_time::run(Checker::Valgrind, &Subject::of_ci(Checker::Valgrind, full))),
-    ("ct-msan", |full| constant_time::run(Checker::Msan, &Subject::of_ci(Checker::Msan, full))),
-    ("ct-trace", |full| constant_time::run(Checker::Trace, &Subject::of_ci(Checker::Trace, full))),
+    ("ct-valgrind", |full| constant_time::ci(Checker::Valgrind, full)),
+    ("ct-msan", |full| constant_time::ci(Checker::Msan, full)),
+    ("ct-trace", |full| constant_time::ci(Checker::Trace, full)),
 ];
 
 /// Runs every step, also after one has failed. The last line counts them.

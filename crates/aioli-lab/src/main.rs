@@ -7,6 +7,7 @@ mod counter;
 mod credibility;
 mod gpu;
 mod kernel;
+mod leakage;
 mod measure;
 mod origin;
 mod peers;
@@ -52,7 +53,7 @@ enum Command {
     Credibility(credibility::Options),
     /// A web page or Markdown, made from records
     Report(report::Options),
-    /// Every chapter of the lab but batches on a GPU: one record, one report
+    /// Every chapter of the lab but leakage and batches on a GPU: one record, one report
     All(all::Options),
     /// Techniques that make MAYO fast, beside the published experiment, whose claims are judged
     ///
@@ -65,6 +66,10 @@ enum Command {
     /// The phases of keygen, sign and verify and their times, by backend, beside the published
     /// profile
     Profile(study::Options),
+    /// Whether times tell a fixed secret from random ones: Welch's t on sign, solve and decode
+    ///
+    /// On gfni256 and gfni512, beside planted leaks, which the test has to find.
+    Leakage(study::Options),
     /// Batches on a GPU, on the processor and on both, by size, beside the published figures
     ///
     /// Without CUDA it measures the processor alone.
@@ -93,6 +98,7 @@ fn main() -> Result<()> {
         Command::Techniques(options) => study::run(&options, &stop, techniques::measure).map(drop),
         Command::Kernel(options) => study::run(&options, &stop, kernel::measure).map(drop),
         Command::Profile(options) => study::run(&options, &stop, profile::measure).map(drop),
+        Command::Leakage(options) => study::run(&options, &stop, leakage::measure).map(drop),
         Command::Gpu(options) => gpu::run(&options, &stop),
         Command::Worker(worker) => worker.run(),
     }

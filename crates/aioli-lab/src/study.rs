@@ -1,5 +1,5 @@
-//! The common frame of the chapters `techniques`, `kernel`, `profile` and `gpu`: options, labels,
-//! and the way from measuring to a record.
+//! The common frame of the chapters `techniques`, `kernel`, `profile`, `leakage` and `gpu`:
+//! options, labels, and the way from measuring to a record.
 
 use crate::chapter::{Run, Section};
 use crate::measure::Conditions;

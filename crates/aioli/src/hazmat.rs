@@ -23,6 +23,8 @@ pub mod in_place;
 #[cfg(feature = "alloc")]
 pub mod on;
 
+#[cfg(aioli_plants)]
+pub use crate::plants::{Leak, plant};
 pub use crate::randomizer::derive_randomizer;
 #[cfg(feature = "alloc")]
 pub use detected::*;

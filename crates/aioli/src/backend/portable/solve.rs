@@ -18,6 +18,7 @@ use crate::backend::contract::{MAX_EQUATIONS, MAX_UNKNOWNS};
 use crate::ct;
 use crate::gf16;
 use crate::memory::wipe;
+use crate::plants::{Leak, leak};
 
 /// See [`Backend::solve`](crate::backend::Backend::solve).
 pub(in crate::backend) fn solve(columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
@@ -54,6 +55,7 @@ fn solve_words<const WORDS: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) ->
         let column = columns[c];
         let pivot = lowest_nonzero(core::array::from_fn(|w| column[w] & unused[w]));
         let inverse = gf16::inverse(entry(column, pivot));
+        leak(Leak::Solver, 1 ^ ct::nonzero(inverse));
         // Adding s g clears this column off the pivot row, and in the pivot row turns s into s /
         // pivot.
         let scaled = times(column.map(gf16::multiples), inverse);

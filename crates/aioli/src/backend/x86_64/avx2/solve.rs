@@ -18,6 +18,7 @@ use crate::backend::contract::MAX_UNKNOWNS;
 use crate::backend::x86_64::vector::{load_16, load_32};
 use crate::gf16::INVERSE;
 use crate::memory::wipe;
+use crate::plants::{Leak, leak};
 use core::arch::x86_64::*;
 
 /// See [`Backend::solve`](crate::backend::Backend::solve).
@@ -60,6 +61,7 @@ fn solve_in<const REGISTERS: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -
             byte += first & none_yet;
             none_yet &= (first >> 5).wrapping_neg();
         }
+        leak(Leak::Solver, none_yet as u8);
         let place = Place::new(byte);
         let found = place.select(candidates);
         // 4 if the low nibble is zero or used. Without a pivot both nibbles are zero, and any shift

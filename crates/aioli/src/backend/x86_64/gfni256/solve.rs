@@ -38,6 +38,7 @@ use crate::backend::portable;
 use crate::backend::x86_64::gfni::ROW_MAPS;
 use crate::backend::x86_64::vector::{load_16, load_32};
 use crate::memory::wipe;
+use crate::plants::{Leak, leak};
 use core::arch::x86_64::*;
 
 /// See [`Backend::solve`](crate::backend::Backend::solve).
@@ -107,6 +108,7 @@ fn solve_in<const REGISTERS: usize>(packed: &mut [u8], m: usize, x: &mut [u8]) -
             }
             g[c] = clear;
             positions[first + c] = _mm256_extract_epi8::<0>(position) as u8;
+            leak(Leak::Solver, u8::from(usize::from(positions[first + c]) >= 32 * REGISTERS));
         }
         for (pair, g) in g_pairs.iter_mut().zip(g.chunks_exact(2)) {
             *pair = core::array::from_fn(|n| {

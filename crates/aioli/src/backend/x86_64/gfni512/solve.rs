@@ -28,6 +28,7 @@ use crate::backend::contract::{MAX_EQUATIONS, MAX_UNKNOWNS};
 use crate::backend::x86_64::masks::lowest_bits;
 use crate::gf16;
 use crate::memory::wipe;
+use crate::plants::{Leak, leak};
 use core::arch::x86_64::*;
 use core::array::from_fn;
 
@@ -174,6 +175,7 @@ fn pivot<const REGISTERS: usize>(
         unused[n] ^= one_hot;
         g[n] = _mm512_xor_si512(g[n], _mm512_maskz_mov_epi8(one_hot, _mm512_set1_epi8(1)));
     }
+    leak(Leak::Solver, none_yet as u8);
     *place = byte as u8;
     let place = _mm512_set1_epi8(byte as i8);
     let inverse = _mm512_maskz_permutexvar_epi8(!none_yet, select_byte(column, place), load_low(&INVERSES));
