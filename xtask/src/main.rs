@@ -76,7 +76,8 @@ enum Task {
     /// Opens the report of a committed record in Chromium: sections, charts, keyboard, phone. Needs
     /// npm and Chromium.
     Page,
-    /// Exchanges keys and signatures of round 2 with Bouncy Castle, both ways. Needs Maven and Java.
+    /// Exchanges keys and signatures of round 2 with Bouncy Castle, both ways. Needs Maven and
+    /// Java.
     Bouncycastle,
     /// Builds the library for C, installs it under target/c/prefix, and tests it there by programs
     /// in C and C++, with two compilers, sanitizers and valgrind.

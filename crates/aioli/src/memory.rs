@@ -59,8 +59,8 @@ pub(crate) fn unwritten(length: usize) -> Box<[u8]> {
     #[cfg(all(not(miri), any(target_arch = "x86_64", target_arch = "aarch64")))]
     {
         let mut bytes = Vec::with_capacity(length);
-        // SAFETY: the capacity is `length`. The compiler must assume that the assembly writes all of
-        // it, so the bytes are initialized, to values about which it knows nothing.
+        // SAFETY: the capacity is `length`. The compiler must assume that the assembly writes all
+        // of it, so the bytes are initialized, to values about which it knows nothing.
         unsafe {
             core::arch::asm!("/* {0} */", in(reg) bytes.as_mut_ptr(), options(nostack, preserves_flags));
             bytes.set_len(length);

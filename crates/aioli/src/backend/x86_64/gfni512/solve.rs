@@ -1,8 +1,9 @@
 //! Solving with AVX-512 and GFNI: the elimination by columns of
 //! [`portable::solve`](crate::backend::portable::solve), two columns in each byte.
 //!
-//! **Idea.** GF(16) is a subfield of the field GF(256) of `vgf2p8mulb`. With w outside of it, a byte
-//! of GF(256) is a + w b, where a and b are the elements of two neighbouring columns in one row:
+//! **Idea.** GF(16) is a subfield of the field GF(256) of `vgf2p8mulb`. With w outside of it, a
+//! byte of GF(256) is a + w b, where a and b are the elements of two neighbouring columns in one
+//! row:
 //!
 //! ```text
 //! columns 2 i and 2 i + 1    bytes 0, 1, 2, ..    rows 0, 2, 4, ..    then rows 1, 3, 5, ..
@@ -13,8 +14,8 @@
 //! column c. One `vpermb` broadcasts the byte of row p, and `vgf2p8mulb` multiplies g by it. Two
 //! pivots, those of a pair of columns, go into a later pair together.
 //!
-//! **Constant time.** The pivot's row is secret. It is found by `tzcnt` of a test mask and goes only
-//! into permute indices, which are registers. No address and no branch depends on it. A column
+//! **Constant time.** The pivot's row is secret. It is found by `tzcnt` of a test mask and goes
+//! only into permute indices, which are registers. No address and no branch depends on it. A column
 //! without a pivot has g = 0.
 //!
 //! **Quirks.** The pivots of a pair are found before those of the pair before it have gone into all
