@@ -21,6 +21,6 @@ fn lacking(flags: &str) -> String {
 const BACKENDS: [(&str, &str); 4] = [
     ("portable", ""),
     ("avx2", "avx2 aes bmi1"),
-    ("gfni256", "avx2 aes bmi1 gfni"),
+    ("gfni256", "avx2 aes bmi1 gfni vaes"),
     ("gfni512", "avx512f avx512bw avx512vl avx512vbmi bmi1 gfni vaes"),
 ];

@@ -114,6 +114,8 @@ impl Checker {
         println!("{what}: {} instructions, {gfni} of them GFNI and {wide} on 512 bits", steps.len());
         assert!(gfni > 0 || !self.backend.starts_with("gfni"), "a backend on GFNI that does not run it");
         assert!(wide > 0 || self.backend != "gfni512", "a backend on AVX-512 that does not run it");
+        assert!(gfni == 0 || self.backend != "avx2", "GFNI beyond the name of the backend");
+        assert!(wide == 0 || !["avx2", "gfni256"].contains(&&*self.backend), "512 bits beyond the name of the backend");
     }
 
     pub(crate) fn finish(self) {
@@ -270,6 +272,8 @@ const GENERAL_REGISTERS: [libc::c_int; 16] = [
 /// The machine code of this process. Instructions are decoded when a trace first meets them.
 struct Code {
     memory: File,
+    /// The addresses of this program, without those of the C library.
+    own: std::ops::Range<u64>,
     seen: HashMap<u64, Decoded>,
 }
 
@@ -279,12 +283,24 @@ struct Decoded {
     /// The operands of a division, on which its time depends.
     divided: Vec<UsedRegister>,
     gfni: bool,
+    /// Uses registers of 512 bits and is part of this program. The C library copies and clears
+    /// memory with any registers that the processor has.
     wide: bool,
 }
 
 impl Code {
     fn new() -> Self {
-        Self { memory: File::open("/proc/self/mem").expect("the memory of this process"), seen: HashMap::new() }
+        let program = std::env::current_exe().expect("the path of this program");
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("the memory map of this process");
+        let mut own = u64::MAX..0;
+        for line in maps.lines().filter(|line| line.ends_with(&*program.to_string_lossy())) {
+            let range = line.split(' ').next().and_then(|range| range.split_once('-')).expect("a range of addresses");
+            let [start, end] = [range.0, range.1].map(|hex| u64::from_str_radix(hex, 16).expect("an address"));
+            own = own.start.min(start)..own.end.max(end);
+        }
+        assert!(!own.is_empty(), "this program in the memory map");
+        let memory = File::open("/proc/self/mem").expect("the memory of this process");
+        Self { memory, own, seen: HashMap::new() }
     }
 
     /// Describes the first step in which two traces differ.
@@ -312,6 +328,7 @@ impl Code {
 
     fn decoded(&mut self, rip: u64) -> &Decoded {
         let memory = &self.memory;
+        let own = self.own.contains(&rip);
         self.seen.entry(rip).or_insert_with(|| {
             let mut bytes = [0; 15];
             let length = memory.read_at(&mut bytes, rip).expect("bytes of an instruction");
@@ -328,7 +345,7 @@ impl Code {
                 divided: if divides { info.used_registers().to_vec() } else { Vec::new() },
                 gfni: features.contains(&CpuidFeature::GFNI),
                 // Named registers: by its effect, any VEX instruction clears the rest of a ZMM.
-                wide: (0..instruction.op_count()).any(|operand| instruction.op_register(operand).is_zmm()),
+                wide: own && (0..instruction.op_count()).any(|operand| instruction.op_register(operand).is_zmm()),
                 instruction,
             }
         })

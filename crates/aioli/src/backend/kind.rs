@@ -1,4 +1,8 @@
 //! The one list of backends, and their names.
+//!
+//! The documentation of a name lists the instructions that it demands and may execute, so a backend
+//! that is chosen by name executes nothing beyond them. `cargo xtask ct-trace` checks it for avx2
+//! and gfni256.
 
 /// Hands the list of backends to the macro `$callback`, after `$arguments`.
 ///
@@ -12,8 +16,8 @@ macro_rules! for_the_backends {
             Portable(all()) "portable" "Tables and bit slices, on any machine.";
             Armv7em(aioli_armv7em) "armv7em" "Cortex-M4 and its like, in assembly.";
             Neon(aioli_aarch64) "neon" "64-bit Arm with NEON.";
-            Avx2(aioli_x86_64) "avx2" "x86-64 with AVX2 and AES-NI.";
-            Gfni256(aioli_x86_64) "gfni256" "x86-64 with AVX2 and GFNI, for processors without AVX-512.";
+            Avx2(aioli_x86_64) "avx2" "x86-64 with AVX2 and AES-NI; VAES on 256 bits if the processor has it.";
+            Gfni256(aioli_x86_64) "gfni256" "x86-64 with AVX2, GFNI and VAES on 256 bits, for processors without AVX-512.";
             Gfni512(aioli_x86_64) "gfni512" "x86-64 with AVX-512 (F, BW, VL, VBMI), GFNI and VAES.";
         }
     };

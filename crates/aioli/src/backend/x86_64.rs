@@ -7,11 +7,13 @@ mod masks;
 mod vector;
 
 mod avx2 {
+    pub(super) mod aes128_ctr;
     pub(super) mod left_product;
     pub(super) mod solve;
 }
 
 mod gfni256 {
+    pub(super) mod aes128_ctr;
     pub(super) mod left_product;
     pub(super) mod solve;
 }
@@ -53,12 +55,12 @@ macro_rules! backend {
 }
 
 backend!(
-    /// AVX2 and AES-NI.
+    /// AVX2 and AES-NI; VAES on 256 bits if the processor has it.
     Avx2, ["bmi1", "avx2", "aes"], "bmi1,avx2,aes"
 );
 backend!(
-    /// AVX2 and GFNI, without AVX-512; VAES on 256 bits if the processor has it.
-    Gfni256, ["bmi1", "avx2", "aes", "gfni"], "bmi1,avx2,aes,gfni"
+    /// AVX2, GFNI and VAES on 256 bits, without AVX-512.
+    Gfni256, ["bmi1", "avx2", "aes", "gfni", "vaes"], "bmi1,avx2,aes,gfni,vaes"
 );
 backend!(
     /// AVX-512 (F, BW, VL, VBMI), GFNI and VAES.
@@ -140,7 +142,7 @@ delegate! {
     register: 32,
     left_product: avx2::left_product::left_product,
     left_product_of_stream: portable::stream::left_product,
-    aes128_ctr: portable::aes128_ctr::aes128_ctr,
+    aes128_ctr: avx2::aes128_ctr::aes128_ctr,
     shake256: portable::shake256::shake256,
     solve: avx2::solve::solve,
 }
@@ -150,7 +152,7 @@ delegate! {
     register: 32,
     left_product: gfni256::left_product::left_product,
     left_product_of_stream: portable::stream::left_product,
-    aes128_ctr: portable::aes128_ctr::aes128_ctr,
+    aes128_ctr: gfni256::aes128_ctr::aes128_ctr,
     shake256: portable::shake256::shake256,
     solve: gfni256::solve::solve,
 }

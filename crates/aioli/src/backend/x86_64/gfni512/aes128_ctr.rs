@@ -84,7 +84,7 @@ fn remaining_rounds(states: &[u8; GROUP], others: __m512i, keys: &[__m512i; 11],
 
 /// The eleven round keys (FIPS 197, section 5.2).
 #[target_feature(enable = "aes")]
-fn expand_key(key: &[u8; 16]) -> [__m128i; 11] {
+pub(in crate::backend::x86_64) fn expand_key(key: &[u8; 16]) -> [__m128i; 11] {
     #[target_feature(enable = "aes")]
     fn next<const CONSTANT: i32>(key: __m128i) -> __m128i {
         let assist = _mm_shuffle_epi32::<0xff>(_mm_aeskeygenassist_si128::<CONSTANT>(key));
