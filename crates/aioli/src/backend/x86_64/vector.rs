@@ -1,4 +1,5 @@
-//! Loads and stores of whole registers, from and to arrays of their size, at any alignment.
+//! Loads and stores of whole registers, from and to arrays of their size, at any alignment; and a
+//! step that the kernels on 256 bits share.
 
 use core::arch::x86_64::*;
 
@@ -46,4 +47,12 @@ pub(in crate::backend::x86_64) fn prefetch(at: *const u8) {
     unsafe {
         _mm_prefetch::<_MM_HINT_T0>(at.cast());
     }
+}
+
+/// The low nibbles of `a`, each with that of `b` above it, and the high nibbles likewise.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(in crate::backend::x86_64) fn interleave(a: __m256i, b: __m256i) -> [__m256i; 2] {
+    let swap = _mm256_and_si256(_mm256_xor_si256(_mm256_srli_epi16::<4>(a), b), _mm256_set1_epi8(0x0f));
+    [_mm256_xor_si256(a, _mm256_slli_epi16::<4>(swap)), _mm256_xor_si256(b, swap)]
 }

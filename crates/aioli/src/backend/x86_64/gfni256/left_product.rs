@@ -11,7 +11,7 @@ use crate::backend::contract::MAX_ROWS;
 use crate::backend::portable;
 use crate::backend::x86_64::gfni::{self, CHUNK};
 use crate::backend::x86_64::masks::from_byte;
-use crate::backend::x86_64::vector::{load_32, prefetch};
+use crate::backend::x86_64::vector::{interleave, load_32, prefetch};
 use crate::memory::wipe;
 use crate::packed::{Coefficients, Operand, has_rows};
 use core::arch::x86_64::*;
@@ -193,15 +193,18 @@ fn build<'m>(left: Coefficients<'_>, row_words: usize, matrices: &'m mut Scratch
     let cut = elements.len().saturating_sub(31);
     let mut tail = [0; 64];
     tail[..elements.len() - cut].copy_from_slice(&elements[cut..]);
+    // The elements of column `i`, and zeros behind the last column.
+    let column = |i: usize| {
+        let begin = i * stride;
+        let from = match i < columns {
+            true if begin < cut => &elements[begin..],
+            true => &tail[begin - cut..],
+            false => &[0; 32],
+        };
+        _mm256_andnot_si256(unused, load_32(from.first_chunk().expect("a column of `left` or of its copy")))
+    };
     for i in 0..columns.div_ceil(2) {
-        let mut column = [_mm256_setzero_si256(); 2];
-        for (i, column) in (2 * i..columns).zip(&mut column) {
-            let begin = i * stride;
-            let from = if begin < cut { &elements[begin..] } else { &tail[begin - cut..] };
-            let bytes = from.first_chunk().expect("a column of `left` or of its copy");
-            *column = _mm256_andnot_si256(unused, load_32(bytes));
-        }
-        let both = _mm256_or_si256(column[0], _mm256_slli_epi16::<4>(column[1]));
+        let both = _mm256_or_si256(column(2 * i), _mm256_slli_epi16::<4>(column(2 * i + 1)));
         let eights = [
             _mm256_permute4x64_epi64::<0b00_00_00_00>(both),
             _mm256_permute4x64_epi64::<0b01_01_01_01>(both),
@@ -230,14 +233,6 @@ fn build<'m>(left: Coefficients<'_>, row_words: usize, matrices: &'m mut Scratch
     // SAFETY: at least `row_words` words were written for each two rows of `right`, so the first
     // `used` are initialized.
     unsafe { core::slice::from_raw_parts_mut(matrices.as_mut_ptr().cast(), used) }
-}
-
-/// The low nibbles of `a`, each with that of `b` above it, and the high nibbles likewise.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn interleave(a: __m256i, b: __m256i) -> [__m256i; 2] {
-    let swap = _mm256_and_si256(_mm256_xor_si256(_mm256_srli_epi16::<4>(a), b), _mm256_set1_epi8(0x0f));
-    [_mm256_xor_si256(a, _mm256_slli_epi16::<4>(swap)), _mm256_xor_si256(b, swap)]
 }
 
 /// Bytes of a register.
