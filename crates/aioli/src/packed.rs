@@ -129,13 +129,16 @@ impl core::fmt::Debug for Operand<'_> {
 /// The small dense matrix over GF(16), the left operand of a product, stored by columns, one byte
 /// an element.
 ///
-/// Column i holds the coefficients of row i of `right`. The elements are secret, so `Debug` prints
-/// the shape alone.
+/// Column i holds the coefficients of row i of `right`.
+///
+/// It counts as secret unless [`public`](Self::public) declares it public, so `Debug` prints its
+/// shape alone.
 #[derive(Clone, Copy)]
 pub struct Coefficients<'a> {
     elements: &'a [u8],
     stride: usize,
     rows: usize,
+    public: bool,
 }
 
 impl<'a> Coefficients<'a> {
@@ -148,7 +151,17 @@ impl<'a> Coefficients<'a> {
     /// `stride` bytes.
     pub fn new(elements: &'a [u8], stride: usize, rows: usize) -> Self {
         assert!(rows <= stride && elements.len().is_multiple_of(stride), "shape of a coefficient matrix");
-        Self { elements, stride, rows }
+        Self { elements, stride, rows, public: false }
+    }
+
+    /// The same matrix, declared to be public: memory may be addressed by its elements.
+    pub fn public(self) -> Self {
+        Self { public: true, ..self }
+    }
+
+    /// Whether memory may be addressed by its elements.
+    pub fn is_public(&self) -> bool {
+        self.public
     }
 
     /// All columns, each with the `stride` bytes that it takes in memory.
@@ -192,6 +205,7 @@ impl core::fmt::Debug for Coefficients<'_> {
             .field("rows", &self.rows)
             .field("length", &self.elements.len())
             .field("stride", &self.stride)
+            .field("public", &self.public)
             .finish_non_exhaustive()
     }
 }

@@ -36,8 +36,8 @@ pub trait Backend: Copy + Send + Sync + 'static {
     /// `i * step` within them. Bytes of `out` between the rows keep their values. `out` reaches at
     /// least to the end of its last row.
     ///
-    /// Secret: `out`, `left`, and `right` unless [`Operand::is_public`]. Public: all shapes. Linear
-    /// in `left` and in `right`.
+    /// Secret: `out`; `left` and `right` unless [`Coefficients::is_public`] and
+    /// [`Operand::is_public`]. Public: all shapes. Linear in `left` and in `right`.
     fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize);
 
     /// `out += left right` as [`left_product`](Self::left_product) does, for a `right` that is part
@@ -47,7 +47,7 @@ pub trait Backend: Copy + Send + Sync + 'static {
     /// within each row of `out`. `window` is memory to expand into, at least the longest row of the
     /// part and 32 bytes; afterwards it may hold anything public, and nothing else.
     ///
-    /// Secret: `out`, `left`.
+    /// Secret: `out`, and `left` unless [`Coefficients::is_public`].
     fn left_product_of_stream(
         self,
         left: Coefficients<'_>,

@@ -120,7 +120,7 @@ fn decode_vectors<'s, P: ParameterSet, B: Backend>(
             }
         },
     );
-    Coefficients::new(s, P::K, P::K)
+    Coefficients::new(s, P::K, P::K).public()
 }
 
 /// Cuts the columns of P into strips of at most `width`. Only the last strip has columns of P2 and

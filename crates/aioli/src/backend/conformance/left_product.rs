@@ -38,19 +38,36 @@ struct Shape {
     step: usize,
     /// Bytes from one row of the product to the next.
     stride: usize,
+    /// Whether `left` is declared to be public.
+    public_left: bool,
     /// Whether `right` is declared to be public.
-    public: bool,
+    public_right: bool,
 }
 
 impl Shape {
-    /// A shape with nothing skipped, nothing between rows, and a secret `right`.
+    /// A shape with nothing skipped, nothing between rows, and secret operands.
     const fn new(rows: usize, count: usize, row_bytes: usize, step: usize) -> Self {
-        Self { rows, skipped: 0, left_stride: rows, count, row_bytes, step, stride: row_bytes, public: false }
+        Self {
+            rows,
+            skipped: 0,
+            left_stride: rows,
+            count,
+            row_bytes,
+            step,
+            stride: row_bytes,
+            public_left: false,
+            public_right: false,
+        }
     }
 
-    /// The same with a secret and with a public `right`, for which kernels may differ.
-    fn secret_and_public(self) -> [Self; 2] {
-        [false, true].map(|public| Self { public, ..self })
+    /// The same with secret operands, with a public `right` and with public operands, for which
+    /// kernels may differ.
+    fn secret_and_public(self) -> [Self; 3] {
+        [(false, false), (false, true), (true, true)].map(|(public_left, public_right)| Self {
+            public_left,
+            public_right,
+            ..self
+        })
     }
 
     fn left_len(&self) -> usize {
@@ -73,7 +90,9 @@ impl Shape {
             0 => Operand::full(right, self.count, self.row_bytes),
             step => Operand::upper(right, self.count, self.row_bytes, step),
         };
-        b.left_product(left, if self.public { right.public() } else { right }, out, self.stride);
+        let left = if self.public_left { left.public() } else { left };
+        let right = if self.public_right { right.public() } else { right };
+        b.left_product(left, right, out, self.stride);
     }
 
     /// Adds the product to `out` by the definition, byte by byte.

@@ -14,14 +14,11 @@
 //! row of a      ah al of each byte          row of b      bh bl of each byte
 //! ```
 //!
-//! `left` is secret, so no table is fetched by a coefficient: all tables are computed first. A
-//! table is linear in 1, α, α^2, α^3 times the pair (a, b), and shuffles by constants spread those
-//! four bytes over its entries.
+//! All tables are made first, in `left_product/tables.rs`.
 //!
 //! **Bound.** Two shuffles and two XORs make 128 multiply-accumulates. So the bound is 128 a cycle
 //! if two shuffles and four vector instructions start in a cycle (Zen 3 to 5). It is 96 if two
-//! shuffles and three vector instructions do (Ice Lake and later). The tables cost about two cycles
-//! for each pair of coefficients.
+//! shuffles and three vector instructions do (Ice Lake and later).
 //!
 //! **Wanted.** The loop has `vbroadcasti128` from memory, `vpshufb`, `vpxor` and nothing else; no
 //! accumulator is in memory.
@@ -33,11 +30,13 @@
 use crate::backend::contract::MAX_ROWS;
 use crate::backend::portable;
 use crate::backend::x86_64::masks::from_byte;
-use crate::backend::x86_64::vector::{load_16, load_32, store_32};
-use crate::memory::wipe;
-use crate::packed::{Coefficients, Operand};
+use crate::backend::x86_64::vector::{interleave, load_32};
+use crate::packed::{Coefficients, Operand, has_rows};
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
+use tables::Table;
+
+pub(super) mod tables;
 
 /// See [`Backend::left_product`](crate::backend::Backend::left_product).
 #[target_feature(enable = "avx2")]
@@ -58,7 +57,7 @@ pub(in crate::backend::x86_64) fn left_product(
     let mut scratch = [const { MaybeUninit::uninit() }; BLOCK * MAX_PAIRS];
     for first in (0..right.count()).step_by(BLOCK) {
         let count = BLOCK.min(right.count() - first);
-        let tables = build_tables(left, first, count, &mut scratch);
+        let tables = tables::build(left.columns_in(first..first + count), &mut scratch);
         // Nothing of the block lies to the left of its first row.
         let mut column = first * right.step() / width * width;
         while column < row_bytes {
@@ -80,8 +79,10 @@ pub(in crate::backend::x86_64) fn left_product(
             }
             column += width;
         }
-        tables.fill(_mm_setzero_si128());
-        zeroize::optimization_barrier(tables);
+        if !left.is_public() {
+            tables.fill(_mm_setzero_si128());
+            zeroize::optimization_barrier(tables);
+        }
     }
 }
 
@@ -127,7 +128,9 @@ impl Tile<'_> {
         };
         let tables = tables.as_chunks::<PAIRS>().0;
         assert!(
-            self.column + REGISTERS * TILE <= row_bytes && self.first + tables.len() <= right.count(),
+            self.column + REGISTERS * TILE <= row_bytes
+                && self.first + tables.len() <= right.count()
+                && has_rows(out, left_rows, stride, row_bytes),
             "shape of a tile"
         );
         // `whole` is for the rows that begin at or left of the tile, `cut` for those that begin
@@ -164,105 +167,23 @@ impl Tile<'_> {
         for w in 0..REGISTERS {
             let column = self.column + w * TILE;
             let new = from_byte(self.new_from.saturating_sub(column).min(TILE));
-            for p in 0..PAIRS {
-                let low = low[p][w];
-                let high = high[p][w];
-                let low_of_high = _mm256_slli_epi16::<4>(_mm256_and_si256(high, nibbles));
-                let first = _mm256_or_si256(_mm256_and_si256(low, nibbles), low_of_high);
-                let high_of_low = _mm256_and_si256(_mm256_srli_epi16::<4>(low), nibbles);
-                let second = _mm256_or_si256(_mm256_andnot_si256(nibbles, high), high_of_low);
-                add(&mut out[2 * p * stride + column..], _mm256_and_si256(first, new));
-                if 2 * p + 1 < left_rows {
-                    add(&mut out[(2 * p + 1) * stride + column..], _mm256_and_si256(second, new));
+            let mut add = |j: usize, sum: __m256i| {
+                if j < left_rows {
+                    // SAFETY: `out` has `left_rows` rows, and the tile lies within a row, as
+                    // asserted above.
+                    unsafe {
+                        let at = out.as_mut_ptr().add(j * stride + column).cast();
+                        _mm256_storeu_si256(at, _mm256_xor_si256(_mm256_loadu_si256(at), _mm256_and_si256(sum, new)));
+                    }
                 }
-            }
-        }
-    }
-}
-
-/// The products of two coefficients with each element.
-type Table = __m128i;
-
-/// Computes the tables of columns `first` to `first + count - 1` of `left`.
-///
-/// The tables of a group of pairs of rows are contiguous, column after column.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn build_tables<'t>(
-    left: Coefficients<'_>,
-    first: usize,
-    count: usize,
-    tables: &'t mut [MaybeUninit<Table>; BLOCK * MAX_PAIRS],
-) -> &'t mut [Table] {
-    let pairs = left.rows().div_ceil(2);
-    let tables = &mut tables[..pairs * count];
-    // Pairs of the first group; the tables of the second follow those of the first.
-    let first_group = groups(pairs).next().map_or(0, |(_, pairs)| pairs);
-    let elements = left.elements();
-    let stride = elements.len() / left.columns();
-    let unused = from_byte(left.rows());
-    // From `cut` on, 32 bytes would reach beyond `left`: they are read from a copy with zeros
-    // behind it.
-    let cut = elements.len().saturating_sub(TILE - 1);
-    let mut tail = [0; 2 * TILE];
-    tail[..elements.len() - cut].copy_from_slice(&elements[cut..]);
-    let spreads = [(&SPREAD_LOW, &SPREAD_HIGH, 0), (&SPREAD_LOW, &SPREAD_HIGH, 8)].map(|(low, high, begin)| {
-        [low, high].map(|spread| {
-            // Places 0 to 7 become 8 to 15, and 0x80 keeps the bit that gives zero.
-            _mm256_broadcastsi128_si256(_mm_add_epi8(load_16(spread), _mm_set1_epi8(begin)))
-        })
-    });
-    for i in 0..count {
-        let begin = (first + i) * stride;
-        let column = if begin < cut { load(elements, begin) } else { load(&tail, begin - cut) };
-        // A pair of coefficients is the low byte of 16 bits, and 1, α, α^2, α^3 times it fill 32
-        // bits. The 64 bits of a pair have these four in bytes 0 to 3. Bytes 5 to 7 are the sums of
-        // each two neighbours among them, and byte 4 is not used.
-        let pair = _mm256_maddubs_epi16(_mm256_andnot_si256(unused, column), _mm256_set1_epi16(0x1001));
-        let pair_2 = double(pair);
-        let pair_4 = double(pair_2);
-        let ones = _mm256_or_si256(pair, _mm256_slli_epi16::<8>(pair_2));
-        let fours = _mm256_or_si256(pair_4, _mm256_slli_epi16::<8>(double(pair_4)));
-        let halves = [_mm256_unpacklo_epi16(ones, fours), _mm256_unpackhi_epi16(ones, fours)];
-        let sums = halves.map(|four| _mm256_xor_si256(four, _mm256_slli_epi32::<8>(four)));
-        // Unpacking works within 16 bytes: pairs 0, 1 and 8, 9 come first, then 2, 3 and 10, 11,
-        // ...
-        let multiples = [
-            _mm256_unpacklo_epi32(halves[0], sums[0]),
-            _mm256_unpackhi_epi32(halves[0], sums[0]),
-            _mm256_unpacklo_epi32(halves[1], sums[1]),
-            _mm256_unpackhi_epi32(halves[1], sums[1]),
-        ];
-        let mut write = |p: usize, table: Table| {
-            let at = if p < first_group {
-                i * first_group + p
-            } else {
-                first_group * count + i * (pairs - first_group) + p - first_group
             };
-            tables[at].write(table);
-        };
-        for (p, multiples) in (0..pairs).step_by(2).zip(multiples) {
-            for (p, [low, high]) in (p..pairs).zip(spreads) {
-                let both = _mm256_xor_si256(_mm256_shuffle_epi8(multiples, low), _mm256_shuffle_epi8(multiples, high));
-                write(p, _mm256_castsi256_si128(both));
-                if p + 8 < pairs {
-                    write(p + 8, _mm256_extracti128_si256::<1>(both));
-                }
+            for p in 0..PAIRS {
+                let [first, second] = interleave(low[p][w], high[p][w]);
+                add(2 * p, first);
+                add(2 * p + 1, second);
             }
         }
     }
-    wipe(&mut tail);
-    // SAFETY: the loops have written the table of every pair for each of the `count` columns.
-    unsafe { core::slice::from_raw_parts_mut(tables.as_mut_ptr().cast(), tables.len()) }
-}
-
-/// α times the elements in all bytes.
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn double(elements: __m256i) -> __m256i {
-    let carry = _mm256_and_si256(_mm256_srli_epi16::<3>(elements), _mm256_set1_epi8(0x11));
-    let shifted = _mm256_and_si256(_mm256_add_epi8(elements, elements), _mm256_set1_epi8(0xee_u8 as i8));
-    _mm256_xor_si256(shifted, _mm256_xor_si256(carry, _mm256_add_epi8(carry, carry)))
 }
 
 /// The first pair and the number of pairs of each group: one group if possible, else two of nearly
@@ -280,14 +201,6 @@ fn load(bytes: &[u8], at: usize) -> __m256i {
     load_32(bytes[at..].first_chunk().expect("a whole tile"))
 }
 
-/// Adds a tile onto the first bytes of `out`.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn add(out: &mut [u8], value: __m256i) {
-    let out = out.first_chunk_mut().expect("a whole tile");
-    store_32(out, _mm256_xor_si256(load_32(out), value));
-}
-
 /// Bytes of a tile: one register.
 const TILE: usize = 32;
 /// The most pairs of rows in a group: their accumulators take twelve of the sixteen registers.
@@ -297,19 +210,3 @@ const MAX_PAIRS: usize = MAX_ROWS / 2;
 const _: () = assert!(MAX_ROWS.is_multiple_of(2) && MAX_PAIRS <= 2 * GROUP);
 /// Rows of `right` whose tables are in memory at a time: at most 15 KiB of tables.
 const BLOCK: usize = 80;
-/// For each element e, the byte of a pair's multiples that is bits 0 and 1 of e times the pair;
-/// 0x80 gives zero.
-const SPREAD_LOW: [u8; 16] = spread(0, [0x80, 0, 1, 5]);
-/// The same for bits 2 and 3.
-const SPREAD_HIGH: [u8; 16] = spread(2, [0x80, 2, 3, 7]);
-
-/// For each element e, the place that its bits `shift` and `shift + 1` choose.
-const fn spread(shift: usize, places: [u8; 4]) -> [u8; 16] {
-    let mut table = [0; 16];
-    let mut e = 0;
-    while e < 16 {
-        table[e] = places[e >> shift & 3];
-        e += 1;
-    }
-    table
-}

@@ -13,7 +13,7 @@
 //!
 //! **Cost.** About 12 + 9 `REGISTERS` instructions for each column to the right of a pivot.
 
-use super::left_product::double;
+use super::left_product::tables::double;
 use crate::backend::contract::MAX_UNKNOWNS;
 use crate::backend::x86_64::vector::{load_16, load_32};
 use crate::gf16::INVERSE;
