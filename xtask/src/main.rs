@@ -6,6 +6,7 @@ mod bouncycastle;
 mod c;
 mod constant_time;
 mod firmware;
+mod fuzz;
 mod gpu;
 mod neon;
 mod origin;
@@ -90,6 +91,8 @@ enum Task {
     /// Compiles the kernels for GPUs by NVIDIA's compiler, holds registers and spills against
     /// bounds, and runs the kernels on the CPU.
     Gpu,
+    /// Fuzzes decoders, the command's readers, kernels and the scheme. Needs a C++ compiler.
+    Fuzz(fuzz::Options),
     /// Follows marked secrets through keygen, expansion and signing by memcheck, on portable and
     /// avx2.
     CtValgrind(Subject),
@@ -135,6 +138,7 @@ fn main() {
         Task::Cross => steps::cross(),
         Task::Neon(options) => neon::run(&options),
         Task::Gpu => gpu::check(gpu::Extent::Full),
+        Task::Fuzz(options) => fuzz::check(&options),
         Task::CtValgrind(subject) => constant_time::run(Checker::Valgrind, &subject),
         Task::CtMsan(subject) => constant_time::run(Checker::Msan, &subject),
         Task::CtTrace(subject) => constant_time::run(Checker::Trace, &subject),
@@ -176,6 +180,7 @@ const STEPS: &[Step] = &[
     ("cross", |_| steps::cross()),
     ("neon", |full| neon::run(&if full { neon::Options::default() } else { neon::Options::in_short() })),
     ("gpu", |full| gpu::check(if full { gpu::Extent::Full } else { gpu::Extent::Short })),
+    ("fuzz", |full| fuzz::check(&fuzz::Options::all(if full { 60 } else { 10 }))),
     ("ct-selftest", |full| constant_time::selftest(!full)),
     ("ct-valgrind", |full| constant_time::ci(Checker::Valgrind, full)),
     ("ct-msan", |full| constant_time::ci(Checker::Msan, full)),
