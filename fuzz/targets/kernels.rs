@@ -84,8 +84,9 @@ impl Shape {
         let left_stride = rows + input.int_in_range(0..=5)?;
         let count = if left_stride == 0 { 0 } else { input.int_in_range(0..=180)? };
         let row_bytes = input.int_in_range(1..=LONGEST_ROW)?;
+        // The rows of a triangle, of which there is at least one, begin within row 0.
         let most = if count > 1 { row_bytes / (count - 1) } else { row_bytes };
-        let step = if input.arbitrary()? { input.int_in_range(0..=most)? } else { 0 };
+        let step = if count > 0 && input.arbitrary()? { input.int_in_range(0..=most)? } else { 0 };
         let stride = row_bytes + input.int_in_range(0..=70)?;
         let behind = input.int_in_range(0..=3)?;
         Ok(Self { rows, left_stride, count, row_bytes, step, stride, behind, public: input.arbitrary()? })
