@@ -34,9 +34,9 @@ enum Task {
     ///
     /// Without --full, some checks leave a part out. firmware: the sets of levels 3 and 5. neon:
     /// the official known answers, and the counts of all sets but mayo2 and mayo1-round2. gpu: all
-    /// sets but mayo1, mayo5 and, on the CPU, mayo2-round2. ct-valgrind: all sets but mayo2 and, on
-    /// portable, mayo1. ct-msan, ct-trace and their share of ct-selftest: all backends but gfni512,
-    /// and of the others ct-trace takes the solver.
+    /// sets but mayo1, mayo5 and, on the CPU, mayo2-round2. fuzz: 50 of the 60 seconds for each
+    /// target. ct-valgrind: all sets but mayo2 and, on portable, mayo1. ct-msan, ct-trace and their
+    /// share of ct-selftest: all backends but gfni512, and of the others ct-trace takes the solver.
     Ci {
         /// Leaves out nothing.
         #[arg(long)]
@@ -64,6 +64,8 @@ enum Task {
     Docs,
     /// Runs the tests of the library and the command: `cargo test --release`.
     Test,
+    /// Runs the same tests with overflow checks and debug assertions.
+    Overflow,
     /// Regenerates the known answers of all sets with the command.
     Kat,
     /// Holds the files in vectors/ against an independent implementation. Needs Python with numpy,
@@ -128,6 +130,7 @@ fn main() {
         Task::Msrv => tools::msrv(),
         Task::Docs => steps::docs(),
         Task::Test => steps::test(),
+        Task::Overflow => steps::overflow(),
         Task::Kat => steps::kat(),
         Task::Vectors => tools::vectors(),
         Task::Lab => steps::lab(),
@@ -164,6 +167,7 @@ const STEPS: &[Step] = &[
     ("typos", |_| tools::typos()),
     ("deny", |_| tools::deny()),
     ("test", |_| steps::test()),
+    ("overflow", |_| steps::overflow()),
     ("kat", |_| steps::kat()),
     ("vectors", |_| tools::vectors()),
     ("clippy", |_| steps::clippy()),
