@@ -69,18 +69,17 @@ fn write(target: &str, name: &str, bytes: &[u8]) {
     fs::create_dir_all(&folder).and_then(|()| fs::write(folder.join(name), bytes)).expect("the folder of seeds");
 }
 
-/// Cheap parameters of the four methods of encryption.
+/// Cheap parameters of four methods of encryption.
 fn methods() -> [pbes2::Parameters; 4] {
     let cheap = || scrypt::Params::new(1, 1, 1).expect("the least cost");
     let salt = b"salt and pepper!";
-    let scrypt = |make: fn(scrypt::Params, &[u8], [u8; 16]) -> _| make(cheap(), salt, [3; 16]);
     [
-        scrypt(|cost, salt, iv| pbes2::Parameters::generate_scrypt_aes256cbc(cost, salt, iv)),
-        scrypt(|cost, salt, iv| pbes2::Parameters::generate_scrypt_aes128cbc(cost, salt, iv)),
+        pbes2::Parameters::generate_scrypt_aes256cbc(cheap(), salt, [3; 16]),
+        pbes2::Parameters::generate_scrypt_aes128cbc(cheap(), salt, [3; 16]),
         pbes2::Parameters::generate_pbkdf2_sha256_aes256cbc(2, salt, [3; 16]),
         pbes2::Parameters::scrypt_aes256gcm(cheap(), salt, [3; 12]),
     ]
-    .map(|parameters: Result<_, _>| parameters.expect("parameters that are known"))
+    .map(|parameters| parameters.expect("parameters that are known"))
 }
 
 /// The text of a `.sig` file, as `crates/aioli-cli/src/envelope.rs` documents it.

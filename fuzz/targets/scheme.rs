@@ -1,5 +1,5 @@
-//! The scheme from a seed, a randomizer and a message: every backend, compact and expanded keys, and
-//! the caller's memory give the same key, the same signature and the same verdicts.
+//! The scheme from a seed, a randomizer and a message: every backend, compact and expanded keys,
+//! and the caller's memory give the same key, the same signature and the same verdicts.
 #![no_main]
 
 use aioli::backend::{Backend, Portable};
