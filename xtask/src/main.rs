@@ -6,6 +6,7 @@ mod bouncycastle;
 mod c;
 mod constant_time;
 mod firmware;
+mod fuzz;
 mod gpu;
 mod neon;
 mod origin;
@@ -33,9 +34,9 @@ enum Task {
     ///
     /// Without --full, some checks leave a part out. firmware: the sets of levels 3 and 5. neon:
     /// the official known answers, and the counts of all sets but mayo2 and mayo1-round2. gpu: all
-    /// sets but mayo1, mayo5 and, on the CPU, mayo2-round2. ct-valgrind: all sets but mayo2 and, on
-    /// portable, mayo1. ct-msan, ct-trace and their share of ct-selftest: all backends but gfni512,
-    /// and of the others ct-trace takes the solver.
+    /// sets but mayo1, mayo5 and, on the CPU, mayo2-round2. fuzz: 50 of the 60 seconds for each
+    /// target. ct-valgrind: all sets but mayo2 and, on portable, mayo1. ct-msan, ct-trace and their
+    /// share of ct-selftest: all backends but gfni512, and of the others ct-trace takes the solver.
     Ci {
         /// Leaves out nothing.
         #[arg(long)]
@@ -63,6 +64,8 @@ enum Task {
     Docs,
     /// Runs the tests of the library and the command: `cargo test --release`.
     Test,
+    /// Runs the same tests with overflow checks and debug assertions.
+    Overflow,
     /// Regenerates the known answers of all sets with the command.
     Kat,
     /// Holds the files in vectors/ against an independent implementation. Needs Python with numpy,
@@ -90,6 +93,8 @@ enum Task {
     /// Compiles the kernels for GPUs by NVIDIA's compiler, holds registers and spills against
     /// bounds, and runs the kernels on the CPU.
     Gpu,
+    /// Fuzzes decoders, the command's readers, kernels and the scheme. Needs a C++ compiler.
+    Fuzz(fuzz::Options),
     /// Follows marked secrets through keygen, expansion and signing by memcheck, on portable and
     /// avx2.
     CtValgrind(Subject),
@@ -125,6 +130,7 @@ fn main() {
         Task::Msrv => tools::msrv(),
         Task::Docs => steps::docs(),
         Task::Test => steps::test(),
+        Task::Overflow => steps::overflow(),
         Task::Kat => steps::kat(),
         Task::Vectors => tools::vectors(),
         Task::Lab => steps::lab(),
@@ -135,6 +141,7 @@ fn main() {
         Task::Cross => steps::cross(),
         Task::Neon(options) => neon::run(&options),
         Task::Gpu => gpu::check(gpu::Extent::Full),
+        Task::Fuzz(options) => fuzz::check(&options),
         Task::CtValgrind(subject) => constant_time::run(Checker::Valgrind, &subject),
         Task::CtMsan(subject) => constant_time::run(Checker::Msan, &subject),
         Task::CtTrace(subject) => constant_time::run(Checker::Trace, &subject),
@@ -160,6 +167,7 @@ const STEPS: &[Step] = &[
     ("typos", |_| tools::typos()),
     ("deny", |_| tools::deny()),
     ("test", |_| steps::test()),
+    ("overflow", |_| steps::overflow()),
     ("kat", |_| steps::kat()),
     ("vectors", |_| tools::vectors()),
     ("clippy", |_| steps::clippy()),
@@ -176,6 +184,7 @@ const STEPS: &[Step] = &[
     ("cross", |_| steps::cross()),
     ("neon", |full| neon::run(&if full { neon::Options::default() } else { neon::Options::in_short() })),
     ("gpu", |full| gpu::check(if full { gpu::Extent::Full } else { gpu::Extent::Short })),
+    ("fuzz", |full| fuzz::check(&fuzz::Options::all(if full { 60 } else { 10 }))),
     ("ct-selftest", |full| constant_time::selftest(!full)),
     ("ct-valgrind", |full| constant_time::ci(Checker::Valgrind, full)),
     ("ct-msan", |full| constant_time::ci(Checker::Msan, full)),

@@ -31,6 +31,7 @@ impl Outcome {
 pub(crate) fn fmt() -> Outcome {
     cargo(&["fmt", "--all", "--check"])
         .and(|| cargo(&["fmt", "--manifest-path", "firmware/cortex-m4/Cargo.toml", "--check"]))
+        .and(|| cargo(&["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"]))
         .and(|| run(Command::new("rustfmt").args(["--check", "--edition", "2024", "xtask/against/main.rs"])))
 }
 
@@ -49,9 +50,18 @@ pub(crate) fn docs() -> Outcome {
 /// The README's command. The command `aioli` needs pkcs8 and rayon, so the library is tested with
 /// all of its features.
 pub(crate) fn test() -> Outcome {
+    tests("--release")
+}
+
+/// The same tests with checks of overflow and with assertions, which a release build leaves out.
+pub(crate) fn overflow() -> Outcome {
+    tests("--profile=checked")
+}
+
+fn tests(profile: &str) -> Outcome {
     let backends = crate::processor::backends().join(",");
     println!("backends that must run here: {backends}");
-    run(Command::new("cargo").args(["test", "--release"]).env("AIOLI_REQUIRE_BACKENDS", backends))
+    run(Command::new("cargo").args(["test", profile]).env("AIOLI_REQUIRE_BACKENDS", backends))
 }
 
 /// The known answers of all sets by the command. Building the tests again has built it with the

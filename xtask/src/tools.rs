@@ -21,13 +21,13 @@ pub(crate) fn deny() -> Outcome {
         }
     }
     with_tool("cargo-deny", |program| {
-        ["Cargo.toml", "firmware/cortex-m4/Cargo.toml"].iter().fold(Outcome::Passed, |outcome, manifest| {
+        WORKSPACES.iter().fold(Outcome::Passed, |outcome, manifest| {
             let mut deny = Command::new(program);
             deny.args(["--manifest-path", manifest, "--config", "deny.toml", "--workspace", "--locked"]);
             if checks.contains(&"advisories") {
                 deny.arg("--offline");
             }
-            // An exception may be for the other of the two.
+            // An exception may be for another workspace.
             let unused = [
                 "unmatched-skip",
                 "unmatched-skip-root",
@@ -137,6 +137,8 @@ pub(crate) fn succeeds(command: &mut Command) -> Result<(), String> {
     }
 }
 
+/// The manifests of all workspaces.
+const WORKSPACES: [&str; 3] = ["Cargo.toml", "firmware/cortex-m4/Cargo.toml", "fuzz/Cargo.toml"];
 /// The variable that names a clone of RustSec's database of advisories.
 const DATABASE: &str = "AIOLI_ADVISORY_DB";
 /// Programs as Astral builds them from tags of cargo-deny and cargo-hack, and typos as its authors

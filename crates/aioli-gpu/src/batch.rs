@@ -10,7 +10,7 @@ use aioli::params::ByteArray;
 use aioli::{ParameterSet, Signature, SigningKey, VerifyingKey};
 use std::collections::HashMap;
 use std::marker::PhantomData;
-use zeroize::Zeroize;
+use zeroize::Zeroizing;
 
 /// The batches of one parameter set on one device.
 #[derive(Debug)]
@@ -24,60 +24,72 @@ pub struct Engine<P, D> {
 regions! {
     /// The regions of key generation.
     KeygenRegions {
-        /// Secret.
-        secret_keys,
-        /// The seed of P, and O, which is secret.
-        oils,
-        public_keys,
+        secret {
+            secret_keys,
+            /// The seed of P, and O.
+            oils,
+        }
+        public {
+            public_keys,
+        }
     }
 }
 
 regions! {
     /// The regions of signing.
     SigningRegions {
-        /// Secret.
-        secret_keys,
-        /// The seed of P, and O, which is secret.
-        oils,
-        /// The vinegar and r. Secret.
-        vinegars,
-        /// The products that `sign_map` leaves for `sign_solve`. Secret.
-        products,
-        digests,
-        randomizers,
-        salts,
-        /// t, and the key of the linear map if the set has one.
-        targets,
-        signatures,
-        /// 1 for an item that is signed, else 0.
-        solved,
-        /// The items that need another sample.
-        retried,
+        secret {
+            secret_keys,
+            /// The seed of P, and O.
+            oils,
+            /// The vinegar and r.
+            vinegars,
+            /// The products that `sign_map` leaves for `sign_solve`.
+            products,
+            randomizers,
+        }
+        public {
+            digests,
+            salts,
+            /// t, and the key of the linear map if the set has one.
+            targets,
+            signatures,
+            /// 1 for an item that is signed, else 0.
+            solved,
+            /// The items that need another sample.
+            retried,
+        }
     }
 }
 
 regions! {
     /// The regions of verification with a key for each signature.
     VerifyingRegions {
-        public_keys,
-        digests,
-        signatures,
-        /// t, and the key of the linear map if the set has one.
-        targets,
-        /// 1 for a valid signature, else 0.
-        verdicts,
+        secret {}
+        public {
+            public_keys,
+            digests,
+            signatures,
+            /// t, and the key of the linear map if the set has one.
+            targets,
+            /// 1 for a valid signature, else 0.
+            verdicts,
+        }
     }
 }
 
 regions! {
     /// The regions of verification under one key, which is expanded.
     ExpandedRegions {
-        digests,
-        signatures,
-        /// t, and the key of the linear map if the set has one.
-        targets,
-        /// 1 for a valid signature, else 0.
-        verdicts,
+        secret {}
+        public {
+            digests,
+            signatures,
+            /// t, and the key of the linear map if the set has one.
+            targets,
+            /// 1 for a valid signature, else 0.
+            verdicts,
+        }
     }
 }
 
@@ -109,20 +121,18 @@ impl<P: ParameterSet, D: Device> Engine<P, D> {
             keys.len(),
             |lane, range| {
                 let Lane { queue, memory: KeygenRegions { secret_keys, oils, public_keys }, .. } = lane;
-                let mut packed = pack(&keys[range.clone()], P::SECRET_KEY_BYTES, |key| key.as_ref());
+                let packed = Zeroizing::new(pack(&keys[range.clone()], P::SECRET_KEY_BYTES, |key| key.as_ref()));
                 self.device.upload(*queue, secret_keys, &packed)?;
-                packed.zeroize();
                 let count = Argument::Number(range.len() as u32);
                 self.launch(*queue, Kernel::KeygenSeeds, range.len(), &[memory(secret_keys), memory(oils), count])?;
                 self.launch(*queue, Kernel::KeygenMap, range.len(), &[memory(oils), memory(public_keys), count])
             },
             |lane, range| {
-                let Lane { queue, memory: KeygenRegions { secret_keys, oils, public_keys }, .. } = lane;
-                let records = self.records(*queue, public_keys, range.len(), P::PUBLIC_KEY_BYTES)?;
+                let records = self.records(lane.queue, &lane.memory.public_keys, range.len(), P::PUBLIC_KEY_BYTES)?;
                 for record in records.chunks_exact(stride(P::PUBLIC_KEY_BYTES)) {
                     results.push(VerifyingKey::try_from(&record[..P::PUBLIC_KEY_BYTES])?);
                 }
-                [secret_keys, oils].into_iter().try_for_each(|secret| self.device.clear(*queue, secret))
+                Ok(())
             },
         )?;
         Ok(results)
@@ -151,27 +161,23 @@ impl<P: ParameterSet, D: Device> Engine<P, D> {
             |lane, range| {
                 let chunk = &items[range.clone()];
                 let Lane { queue, memory: SigningRegions { secret_keys, digests, randomizers, .. }, .. } = lane;
-                let mut packed = pack(chunk, P::SECRET_KEY_BYTES, |item| item.key.as_ref());
+                let packed = Zeroizing::new(pack(chunk, P::SECRET_KEY_BYTES, |item| item.key.as_ref()));
                 self.device.upload(*queue, secret_keys, &packed)?;
-                packed.zeroize();
                 self.device.upload(*queue, digests, &pack(chunk, digest_bytes::<P>(), |item| item.digest.as_ref()))?;
-                self.device.upload(*queue, randomizers, &pack(&given[range.clone()], P::SALT_BYTES, |bytes| bytes))?;
+                let packed = Zeroizing::new(pack(&given[range.clone()], P::SALT_BYTES, |bytes| bytes));
+                self.device.upload(*queue, randomizers, &packed)?;
                 self.sample(lane, 0, range.len(), false)
             },
             |lane, range| {
                 let signed = self.retry(lane, range.len())?;
-                let Lane { queue, memory: SigningRegions { signatures, .. }, .. } = lane;
-                let records = self.records(*queue, signatures, range.len(), P::SIGNATURE_BYTES)?;
+                let records = self.records(lane.queue, &lane.memory.signatures, range.len(), P::SIGNATURE_BYTES)?;
                 for (record, signed) in records.chunks_exact(stride(P::SIGNATURE_BYTES)).zip(signed) {
                     results.push(match signed {
                         0 => Err(aioli::Error::SamplesExhausted),
                         _ => Signature::try_from(&record[..P::SIGNATURE_BYTES]),
                     });
                 }
-                let SigningRegions { secret_keys, oils, vinegars, products, .. } = &mut lane.memory;
-                [secret_keys, oils, vinegars, products]
-                    .into_iter()
-                    .try_for_each(|secret| self.device.clear(*queue, secret))
+                Ok(())
             },
         )?;
         Ok(results)
@@ -183,8 +189,8 @@ impl<P: ParameterSet, D: Device> Engine<P, D> {
             oils: oil_stride::<P>(),
             vinegars: stride(P::K * P::V_BYTES + P::R_BYTES),
             products: self.device.facts().products_bytes(),
-            digests: stride(digest_bytes::<P>()),
             randomizers: stride(P::SALT_BYTES),
+            digests: stride(digest_bytes::<P>()),
             salts: stride(P::SALT_BYTES),
             targets: target_stride::<P>(),
             signatures: stride(P::SIGNATURE_BYTES),
@@ -195,7 +201,7 @@ impl<P: ParameterSet, D: Device> Engine<P, D> {
 
     /// Tries further samples for the first `count` items of a lane until all are signed, or until
     /// no sample is left. Returns 0 for each item that is not signed.
-    fn retry(&self, lane: &mut Lane<SigningRegions<D::Memory>>, count: usize) -> Result<Vec<u32>, Error> {
+    fn retry(&self, lane: &mut Lane<'_, SigningRegions<usize>, D>, count: usize) -> Result<Vec<u32>, Error> {
         let mut sample = 1;
         loop {
             let signed = self.words(lane.queue, &lane.memory.solved, count)?;
@@ -214,7 +220,7 @@ impl<P: ParameterSet, D: Device> Engine<P, D> {
     /// listed in `retried`.
     fn sample(
         &self,
-        lane: &Lane<SigningRegions<D::Memory>>,
+        lane: &Lane<'_, SigningRegions<usize>, D>,
         sample: u32,
         count: usize,
         listed: bool,

@@ -1,6 +1,7 @@
 //! CUDA as a [`Device`]. No other module calls CUDA.
 #![allow(unsafe_code, reason = "calls of the driver")]
 
+use crate::cache;
 use crate::device::{Argument, Device, Facts, Kernel, Size};
 use crate::error::Error;
 use crate::source::source;
@@ -12,7 +13,6 @@ use cudarc::driver::{
 };
 use cudarc::nvrtc::{CompileError, CompileOptions, Ptx};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A GPU.
@@ -163,17 +163,15 @@ fn compiled<P: ParameterSet>(context: &Context, shared_bytes: u32) -> Result<Ptx
     let source = source::<P>(shared_bytes);
     let mut hasher = DefaultHasher::new();
     (&source, &options, compiler_version()).hash(&mut hasher);
-    let cached = cache().map(|folder| folder.join(format!("{}-{:016x}.ptx", P::ALGORITHM, hasher.finish())));
-    if let Some(text) = cached.as_ref().and_then(|path| std::fs::read_to_string(path).ok()) {
+    let name = format!("{}-{:016x}.ptx", P::ALGORITHM, hasher.finish());
+    let folder = cache::folder();
+    if let Some(text) = folder.as_ref().and_then(|folder| cache::load(folder, &name).ok()) {
         return Ok(Ptx::from_src(text));
     }
     let ptx = compile(source, options)?;
-    if let Some(path) = cached {
-        // Errors are ignored: without a cache the next start compiles again. The file gets its name
-        // once it is complete, so nobody reads half of it.
-        let part = path.with_extension(format!("{}.part", std::process::id()));
-        let _ = path.parent().map(std::fs::create_dir_all);
-        let _ = std::fs::write(&part, ptx.to_src()).and_then(|()| std::fs::rename(&part, &path));
+    if let Some(folder) = folder {
+        // Without a cache the next start compiles again.
+        let _ = cache::store(&folder, &name, &ptx.to_src());
     }
     Ok(ptx)
 }
@@ -199,13 +197,6 @@ fn compiler_version() -> (i32, i32) {
     // found it.
     unsafe { cudarc::nvrtc::sys::nvrtcVersion(&mut major, &mut minor) };
     (major, minor)
-}
-
-/// The folder of compiled kernels: `AIOLI_GPU_CACHE`, or `aioli/gpu` in the user's cache folder.
-fn cache() -> Option<PathBuf> {
-    let folder = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    folder("AIOLI_GPU_CACHE")
-        .or_else(|| Some(folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?.join("aioli/gpu")))
 }
 
 fn failed(call: &'static str) -> impl Fn(DriverError) -> Error {

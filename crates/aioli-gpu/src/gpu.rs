@@ -9,6 +9,7 @@ use aioli::{Algorithm, ParameterSet, Signature, SigningKey, VerifyingKey};
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use zeroize::Zeroizing;
 
 /// The first NVIDIA GPU of the machine.
 ///
@@ -82,10 +83,10 @@ impl Gpu {
         &self,
         items: &[SigningItem<'_, P>],
     ) -> Result<Vec<Result<Signature<P>, aioli::Error>>, Error> {
-        let mut randomizers = vec![0; items.len() * P::SALT_BYTES];
+        let mut randomizers = Zeroizing::new(vec![0; items.len() * P::SALT_BYTES]);
         getrandom::fill(&mut randomizers).map_err(|_| aioli::Error::Randomness)?;
         for (item, randomizer) in items.iter().zip(randomizers.chunks_exact_mut(P::SALT_BYTES)) {
-            let fresh = randomizer.to_vec();
+            let fresh = Zeroizing::new(randomizer.to_vec());
             aioli::hazmat::derive_randomizer::<P>(item.key.as_seed(), &fresh, randomizer)?;
         }
         self.sign_batch_with(items, &randomizers)

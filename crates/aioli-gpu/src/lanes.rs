@@ -8,14 +8,34 @@ use crate::error::Error;
 use std::ops::Range;
 
 /// A queue of the device, and memory for a chunk, by region.
-#[derive(Debug)]
-pub(crate) struct Lane<R> {
+///
+/// Its secret regions are cleared once a chunk has been collected, or when the lane is dropped
+/// after an error.
+pub(crate) struct Lane<'d, S: Strides, D: Device> {
+    device: &'d D,
     pub(crate) queue: usize,
-    pub(crate) memory: R,
+    pub(crate) memory: S::Regions<D::Memory>,
     /// The most items of a chunk.
     chunk: usize,
     /// The items of the chunk that the device works on.
     pending: Option<Range<usize>>,
+}
+
+impl<S: Strides, D: Device> Lane<'_, S, D> {
+    fn clear(&mut self) -> Result<(), Error> {
+        S::secrets(&mut self.memory).into_iter().try_for_each(|secret| self.device.clear(self.queue, secret))
+    }
+}
+
+impl<S: Strides, D: Device> Drop for Lane<'_, S, D> {
+    fn drop(&mut self) {
+        if self.pending.is_some() {
+            for secret in S::secrets(&mut self.memory) {
+                // The batch has failed already. The next region may still be cleared.
+                let _ = self.device.clear(self.queue, secret);
+            }
+        }
+    }
 }
 
 /// Named regions of device memory, by the bytes that one item takes in each of them.
@@ -28,80 +48,96 @@ pub(crate) trait Strides {
 
     /// Allocates memory for `items` items, for use in one queue.
     fn allocate<D: Device>(&self, device: &D, queue: usize, items: usize) -> Result<Self::Regions<D::Memory>, Error>;
+
+    /// The regions that hold secrets.
+    fn secrets<M>(regions: &mut Self::Regions<M>) -> Vec<&mut M>;
 }
 
-/// Declares a struct of regions; with numbers for fields it holds their [`Strides`].
+/// Declares a struct of regions, and which of them hold secrets; with numbers for fields it holds
+/// their [`Strides`].
 macro_rules! regions {
-    ($(#[$doc:meta])* $name:ident { $($(#[$region_doc:meta])* $region:ident,)* }) => {
+    (
+        $(#[$doc:meta])*
+        $name:ident {
+            secret { $($(#[$secret_doc:meta])* $secret:ident,)* }
+            public { $($(#[$public_doc:meta])* $public:ident,)* }
+        }
+    ) => {
         $(#[$doc])*
         #[derive(Debug)]
         struct $name<T> {
-            $($(#[$region_doc])* $region: T,)*
+            $($(#[$secret_doc])* $secret: T,)*
+            $($(#[$public_doc])* $public: T,)*
         }
 
         impl $crate::lanes::Strides for $name<usize> {
             type Regions<M> = $name<M>;
 
             fn item_bytes(&self) -> usize {
-                [$(self.$region),*].iter().sum()
+                [$(self.$secret,)* $(self.$public),*].iter().sum()
             }
 
             fn allocate<D: Device>(&self, device: &D, queue: usize, items: usize) -> Result<$name<D::Memory>, Error> {
-                Ok($name { $($region: device.allocate(queue, self.$region * items)?),* })
+                Ok($name {
+                    $($secret: device.allocate(queue, self.$secret * items)?,)*
+                    $($public: device.allocate(queue, self.$public * items)?,)*
+                })
+            }
+
+            fn secrets<M>(_regions: &mut $name<M>) -> Vec<&mut M> {
+                vec![$(&mut _regions.$secret),*]
             }
         }
     };
 }
 pub(crate) use regions;
 
-/// The lanes of a batch.
-pub(crate) type Lanes<S, D> = Vec<Lane<<S as Strides>::Regions<<D as Device>::Memory>>>;
-
 /// Lanes for a batch of `items` items in chunks of at most `chunk`: two, or one if a chunk is
 /// enough.
 ///
 /// Each lane takes at most half of the device memory that a batch may have.
-pub(crate) fn lanes<D: Device, S: Strides>(
-    device: &D,
+pub(crate) fn lanes<'d, S: Strides, D: Device>(
+    device: &'d D,
     items: usize,
     chunk: usize,
     strides: &S,
-) -> Result<Lanes<S, D>, Error> {
+) -> Result<Vec<Lane<'d, S, D>>, Error> {
     let fits = device.facts().memory / 2 / strides.item_bytes();
     let chunk = fits.clamp(1, chunk).min(items);
     let lanes = if items > chunk { 2 } else { items.min(1) };
     (0..lanes)
-        .map(|queue| Ok(Lane { queue, memory: strides.allocate(device, queue, chunk)?, chunk, pending: None }))
+        .map(|queue| Ok(Lane { device, queue, memory: strides.allocate(device, queue, chunk)?, chunk, pending: None }))
         .collect()
 }
 
 /// Submits chunk after chunk, and collects each of them before its lane is used again.
 ///
 /// Chunks are collected in the order of their items.
-pub(crate) fn pipeline<R>(
-    mut lanes: Vec<Lane<R>>,
+pub(crate) fn pipeline<S: Strides, D: Device>(
+    mut lanes: Vec<Lane<'_, S, D>>,
     items: usize,
-    mut submit: impl FnMut(&mut Lane<R>, Range<usize>) -> Result<(), Error>,
-    mut collect: impl FnMut(&mut Lane<R>, Range<usize>) -> Result<(), Error>,
+    mut submit: impl FnMut(&mut Lane<'_, S, D>, Range<usize>) -> Result<(), Error>,
+    mut collect: impl FnMut(&mut Lane<'_, S, D>, Range<usize>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let Some(chunk) = lanes.first().map(|lane| lane.chunk) else { return Ok(()) };
+    let mut finish = |lane: &mut Lane<'_, S, D>| {
+        if let Some(range) = lane.pending.clone() {
+            collect(lane, range)?;
+            lane.clear()?;
+            lane.pending = None;
+        }
+        Ok(())
+    };
     let count = lanes.len();
     for (turn, first) in (0..items).step_by(chunk).enumerate() {
         let lane = &mut lanes[turn % count];
-        if let Some(range) = lane.pending.take() {
-            collect(lane, range)?;
-        }
+        finish(lane)?;
         let range = first..items.min(first + chunk);
-        submit(lane, range.clone())?;
-        lane.pending = Some(range);
+        // From here on the lane may hold secrets.
+        lane.pending = Some(range.clone());
+        submit(lane, range)?;
     }
     // The lane after the one used last holds the older chunk.
     let turns = items.div_ceil(chunk);
-    for turn in turns..turns + count {
-        let lane = &mut lanes[turn % count];
-        if let Some(range) = lane.pending.take() {
-            collect(lane, range)?;
-        }
-    }
-    Ok(())
+    (turns..turns + count).try_for_each(|turn| finish(&mut lanes[turn % count]))
 }

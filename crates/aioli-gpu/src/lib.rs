@@ -31,6 +31,7 @@
 #![deny(unsafe_code)]
 
 mod batch;
+mod cache;
 mod cuda;
 mod device;
 mod error;

@@ -91,7 +91,7 @@ fn products(b: Armv7em) -> Result<usize, &'static str> {
     let mut right = [0; 8192];
     let mut left = [0; 24 * 48];
     for row_bytes in [1, 2, 3, 15, 16, 17, 39, 63, 64, 65, 66, 67, 100, 127, 224, 225, 240] {
-        for rows in [1, 2, 7, 8, 9, 11, 16, 17, 18, 24] {
+        for rows in [0, 1, 2, 7, 8, 9, 11, 16, 17, 18, 24] {
             for count in [1, 2, 3, 4, 5, 31, 32, 33] {
                 for step in [0, 3, 39] {
                     let length = count * row_bytes - (step * (count * (count - 1) / 2)).min(count * row_bytes);
@@ -101,7 +101,8 @@ fn products(b: Armv7em) -> Result<usize, &'static str> {
                     random.fill(&mut right[..length]);
                     random.fill(&mut left);
                     left.iter_mut().for_each(|element| *element &= 15);
-                    let left = Coefficients::new(&left[..count * rows], rows, rows);
+                    let elements = rows.max(1);
+                    let left = Coefficients::new(&left[..count * elements], elements, rows);
                     let stride = row_bytes + checked % 3;
                     for public in [false, true] {
                         let right = Operand::upper(&right[..length], count, row_bytes, step);
@@ -130,12 +131,13 @@ fn streams(b: Armv7em) -> Result<usize, &'static str> {
     for (row_bytes, step, count) in
         [(30_usize * 39, 39_usize, 30_usize), (25 * 32, 32, 25), (20 * 54, 54, 20), (300, 0, 30)]
     {
-        for rows in [1, 8, 10, 16, 18, 24] {
+        for rows in [0, 1, 8, 10, 16, 18, 24] {
             for columns in [0..row_bytes, 0..row_bytes / 2, row_bytes / 3..row_bytes - 5] {
                 let reaching = if step == 0 { count } else { count.min(columns.end.div_ceil(step)) };
                 random.fill(&mut left);
                 left.iter_mut().for_each(|element| *element &= 15);
-                let left = Coefficients::new(&left[..reaching * rows], rows, rows);
+                let elements = rows.max(1);
+                let left = Coefficients::new(&left[..reaching * elements], elements, rows);
                 let part = StreamPart::new(random.next() as usize % 5000, row_bytes, step, reaching, columns);
                 let mut key = [0; 16];
                 random.fill(&mut key);

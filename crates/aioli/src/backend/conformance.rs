@@ -41,6 +41,7 @@ on_every_backend! {
     left_product_is_bilinear_and_adds: left_product::is_bilinear_and_adds;
     left_product_of_odd_shapes: left_product::of_odd_shapes;
     left_product_of_every_set: left_product::of_every_set;
+    left_product_without_rows: left_product::without_rows;
     aes128_ctr_block_by_block: aes128_ctr;
     solve_of_every_set: solve::solve;
     vectorize_returns_the_value: vectorize;

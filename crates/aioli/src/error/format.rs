@@ -32,7 +32,7 @@ pub enum FormatError {
     /// The private key is encrypted and no passphrase was given.
     Encrypted,
     /// The private key is encrypted by an unsupported method, whose identifier this is, or at a
-    /// cost above the limits of 1 GiB of memory and ten million iterations.
+    /// cost above the limits of [`pkcs8`](crate::pkcs8).
     UnsupportedEncryption(ObjectIdentifier),
     /// The private key cannot be decrypted: the passphrase is wrong or the file is damaged.
     Decryption,

@@ -10,6 +10,9 @@ use crate::stream::StreamPart;
 /// See [`Backend::left_product`](crate::backend::Backend::left_product).
 pub(super) fn left_product(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
     assert!(left.rows() <= MAX_ROWS && left.columns() == right.count(), "shape of a left product");
+    if left.rows() == 0 {
+        return;
+    }
     if !right.is_public() || !tables::left_product_of_rows(left, right, out, stride) {
         slices::left_product(left, right, out, stride);
     }
@@ -27,5 +30,8 @@ pub(super) fn left_product_of_stream(
     stride: usize,
 ) -> bool {
     assert!(left.rows() <= MAX_ROWS && left.columns() == part.count(), "shape of a left product");
+    if left.rows() == 0 {
+        return true;
+    }
     tables::left_product_of_stream(left, key, part, window, out, stride)
 }

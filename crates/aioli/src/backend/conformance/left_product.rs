@@ -20,6 +20,7 @@ use crate::backend::{Backend, MAX_ROWS};
 use crate::gf16;
 use crate::packed::{Coefficients, Operand};
 use crate::params::ParameterSet;
+use crate::stream::StreamPart;
 
 /// The arguments of a left product without their contents.
 #[derive(Clone, Copy, Debug)]
@@ -262,6 +263,38 @@ pub(super) fn of_odd_shapes<B: Backend>(b: B) {
     for rows in 1..=MAX_ROWS {
         for count in 0..=11 {
             check(Shape { stride: 300, ..Shape::new(rows, count, 11 * 24, 24 * (count % 2)) });
+        }
+    }
+}
+
+/// A left operand without rows adds nothing, whatever its stride, the shape of `right`, and the
+/// length of `out`.
+pub(super) fn without_rows<B: Backend>(b: B) {
+    let mut random = Random(6);
+    for row_bytes in [0, 1, 15, 16, 40, 64, 200, 300, 5000] {
+        for (stride, count) in [(0, 0), (5, 0), (5, 1), (1, 7), (3, 80), (1, 175), (3, 175), (5, 175)] {
+            let elements = random.elements(stride * count);
+            let left = Coefficients::new(&elements, stride, 0);
+            let bytes = random.bytes(count * row_bytes);
+            let step = if count > 1 { row_bytes / (count - 1) } else { 0 };
+            let length = count * row_bytes - step * (count * count.saturating_sub(1) / 2);
+            let full = Operand::full(&bytes, count, row_bytes);
+            let upper = if count > 0 { Operand::upper(&bytes[..length], count, row_bytes, step) } else { full };
+            for right in [full, full.public(), upper, upper.public()] {
+                for length in [0, 1, 2 * row_bytes] {
+                    let mut out = vec![0xa5; length];
+                    b.left_product(left, right, &mut out, row_bytes);
+                    assert!(out.iter().all(|&byte| byte == 0xa5), "{}: {left:?}, {right:?}", B::NAME);
+                }
+            }
+            if count > 0 && row_bytes > 0 {
+                let part = StreamPart::new(7, row_bytes, step.min((row_bytes - 1) / count), count, 0..row_bytes);
+                for length in [0, 1, row_bytes] {
+                    let mut out = vec![0xa5; length];
+                    b.left_product_of_stream(left, &[6; 16], &part, &mut vec![0; row_bytes + 32], &mut out, row_bytes);
+                    assert!(out.iter().all(|&byte| byte == 0xa5), "{}: {left:?}, {part:?}", B::NAME);
+                }
+            }
         }
     }
 }

@@ -18,6 +18,10 @@ pub(in crate::backend) fn left_product<B: Backend>(
     out: &mut [u8],
     stride: usize,
 ) {
+    // Without rows, `out` may be shorter than the columns that are skipped below.
+    if left.rows() == 0 {
+        return;
+    }
     let mut first = 0;
     while first < part.count() {
         let begin = part.bytes(first).start;
