@@ -58,7 +58,7 @@ impl From<Error> for Failure {
             Error::InvalidSignature => AioliStatus::InvalidSignature,
             Error::AlgorithmMismatch { .. } => AioliStatus::AlgorithmMismatch,
             Error::Randomness => AioliStatus::Randomness,
-            Error::SamplesExhausted => AioliStatus::SigningFailed,
+            Error::SamplesExhausted | Error::FaultDetected => AioliStatus::SigningFailed,
             Error::UnknownSet => AioliStatus::UnknownAlgorithm,
             Error::KeyFormat(FormatError::Encrypted) => AioliStatus::PassphraseNeeded,
             Error::KeyFormat(FormatError::Decryption) => AioliStatus::WrongPassphrase,

@@ -151,6 +151,9 @@ pub(crate) enum KeyForm {
 /// which it is valid, too. With --bind-key the signature covers the key's fingerprint and then the
 /// file. FILE.sig names the key in a line `bound-key:` in place of `key:`, and other MAYO software
 /// must be given this message: the line `aioli bound key`, the line of the fingerprint, FILE.
+///
+/// Each signature is verified with the public key before it is written, as protection against
+/// faults of the machine: a signature that was disturbed can give the private key away.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   aioli sign -k release.key aioli-0.1.0.tar.gz
@@ -172,6 +175,9 @@ pub(crate) struct Sign {
     /// Sign the fingerprint of the key together with the file
     #[arg(long, conflicts_with = "raw")]
     pub(crate) bind_key: bool,
+    /// Do not verify signatures before they are written
+    #[arg(long)]
+    pub(crate) no_check: bool,
     #[command(flatten)]
     pub(crate) passphrase: PassphraseSource,
     /// Overwrite existing regular files, unless they are inputs or private keys
@@ -367,7 +373,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 const EXIT_CODES: &str = "Exit codes (stable):
   0  done, or every signature is valid
-  1  a signature is not valid, or a known answer differs
+  1  a signature is not valid, a fault was detected while signing, or a known answer differs
   2  usage: wrong, missing or conflicting arguments (standard input used twice, an output that is
      an input), or no terminal to ask for a passphrase
   3  input or output: a file cannot be read or written, exists already, or must not be replaced

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// Done, or every signature is valid.
     Done = 0,
-    /// A signature is not valid, or a known answer differs.
+    /// A signature is not valid, a fault was detected while signing, or a known answer differs.
     Invalid = 1,
     /// The arguments do not make sense. The argument parser exits with the same code.
     Usage = 2,
@@ -90,7 +90,7 @@ impl Error {
             Self::Malformed { .. } => Exit::Malformed,
             Self::OtherKey { .. } | Self::NotBound(_) | Self::OtherSet { .. } => Exit::KeyMismatch,
             Self::Library(error) => match error {
-                aioli::Error::InvalidSignature => Exit::Invalid,
+                aioli::Error::InvalidSignature | aioli::Error::FaultDetected => Exit::Invalid,
                 aioli::Error::AlgorithmMismatch { .. } => Exit::KeyMismatch,
                 aioli::Error::Randomness => Exit::InputOutput,
                 aioli::Error::UnknownSet | aioli::Error::UnknownBackend => Exit::Usage,

@@ -58,6 +58,7 @@ struct Fixture<P: ParameterSet> {
     key: SigningKey<P>,
     public_key: VerifyingKey<P>,
     expanded_key: ExpandedSigningKey<P>,
+    checked_key: ExpandedSigningKey<P>,
     expanded_public_key: ExpandedVerifyingKey<P>,
     digest: MessageDigest<P>,
     signature: Signature<P>,
@@ -68,9 +69,11 @@ impl<P: ParameterSet> Fixture<P> {
         let key = SigningKey::generate()?;
         let public_key = hazmat::verifying_key(backend, &key);
         let digest = MessageDigest::of(&[0; 32]);
+        let expanded_key = hazmat::expand_signing_key(backend, &key);
         let fixture = Self {
             backend,
-            expanded_key: hazmat::expand_signing_key(backend, &key),
+            checked_key: expanded_key.clone().checked(&public_key),
+            expanded_key,
             expanded_public_key: hazmat::expand_verifying_key(backend, &public_key),
             signature: hazmat::sign(backend, &key, &digest, &randomizer::<P>(0))?,
             key,
@@ -84,7 +87,7 @@ impl<P: ParameterSet> Fixture<P> {
 
     /// All operations, in the order of the table.
     fn operations(&self) -> Vec<Operation<'_>> {
-        let Self { backend, key, public_key, expanded_key, expanded_public_key, digest, signature } = self;
+        let Self { backend, key, public_key, expanded_key, checked_key, expanded_public_key, digest, signature } = self;
         let backend = *backend;
         vec![
             operation("keygen", move |_| hazmat::verifying_key(backend, black_box(key))),
@@ -97,6 +100,12 @@ impl<P: ParameterSet> Fixture<P> {
             }),
             operation("verify_expanded", move |_| {
                 hazmat::verify_expanded(backend, black_box(expanded_public_key), digest, signature)
+            }),
+            operation("sign_checked", move |i| {
+                hazmat::sign_checked(backend, black_box((key, public_key)), digest, &randomizer::<P>(i))
+            }),
+            operation("sign_expanded_checked", move |i| {
+                hazmat::sign_expanded(backend, black_box(checked_key), digest, &randomizer::<P>(i))
             }),
         ]
     }

@@ -7,6 +7,8 @@
 //! - `expand_p` is the key stream of P1 and P2 alone, into memory that is reused.
 //! - `expand_sk` and `expand_pk` allocate the expanded key that they return.
 //! - `sign_expanded` and `verify_expanded` use keys that were expanded before.
+//! - `sign_checked` and `sign_expanded_checked` verify each signature before they release it, as
+//!   pq-mayo's `sign` and `sign_expanded` do. liboqs's `sign` does not.
 //!
 //! Messages have [`MESSAGE_BYTES`] bytes. Each set has one key per implementation. Every call of
 //! `sign` gets a fresh message, since the number of vinegar samples varies with it; `verify` cycles
@@ -156,6 +158,7 @@ pub(crate) fn measure(options: &Options, run: &Run<'_>) -> Result<Record> {
     let mut notes = vec![
         format!("messages of {MESSAGE_BYTES} bytes, a fresh one for every signature; one key for each set"),
         "pq-mayo's MAYO_2 is an interim set, which belongs to neither round, and is left out".to_owned(),
+        "pq-mayo verifies each signature before it releases it: its sign is compared with our sign_checked".to_owned(),
     ];
     notes.extend(liboqs_note());
 
@@ -220,6 +223,15 @@ pub(crate) fn brief(stop: &AtomicBool) -> Result<Record> {
         ..Options::default()
     };
     measure(&options, &Run::new(true, stop))
+}
+
+/// The operation of ours that does what this one of a peer does.
+pub(crate) fn our_counterpart<'a>(peer: &str, operation: &'a str) -> &'a str {
+    match (peer, operation) {
+        ("pq-mayo", "sign") => "sign_checked",
+        ("pq-mayo", "sign_expanded") => "sign_expanded_checked",
+        _ => operation,
+    }
 }
 
 /// The peers that have this set.

@@ -56,7 +56,7 @@ fn a_record_has_the_documented_schema_and_every_cell() {
     };
     let all = ["keygen", "expand_p", "expand_sk", "expand_pk", "sign", "verify", "sign_expanded", "verify_expanded"];
     for round in [2, 3] {
-        assert_eq!(measured("aioli", round), all);
+        assert_eq!(measured("aioli", round), [&all[..], &["sign_checked", "sign_expanded_checked"]].concat());
     }
     let without_key_stream: Vec<&str> = all.into_iter().filter(|&operation| operation != "expand_p").collect();
     assert_eq!(measured("pq-mayo", 2), without_key_stream);

@@ -64,7 +64,7 @@ impl SigningKey {
     ///
     /// # Errors
     ///
-    /// [`Error::Randomness`], [`Error::SamplesExhausted`].
+    /// [`Error::Randomness`], [`Error::SamplesExhausted`], [`Error::FaultDetected`].
     #[cfg(feature = "getrandom")]
     pub fn sign(&self, message: &[u8]) -> Result<Signature, Error> {
         self.sign_digest(&MessageDigest::of(self.algorithm, message))
@@ -74,7 +74,8 @@ impl SigningKey {
     ///
     /// # Errors
     ///
-    /// [`Error::AlgorithmMismatch`], [`Error::Randomness`], [`Error::SamplesExhausted`].
+    /// [`Error::AlgorithmMismatch`], [`Error::Randomness`], [`Error::SamplesExhausted`],
+    /// [`Error::FaultDetected`].
     #[cfg(feature = "getrandom")]
     pub fn sign_digest(&self, digest: &MessageDigest) -> Result<Signature, Error> {
         with_set!(self.algorithm, P => Ok(self.typed::<P>().sign_digest(&digest.typed()?)?.into()))
@@ -84,7 +85,7 @@ impl SigningKey {
     ///
     /// # Errors
     ///
-    /// [`Error::SamplesExhausted`].
+    /// [`Error::SamplesExhausted`], [`Error::FaultDetected`].
     pub fn sign_deterministic(&self, message: &[u8]) -> Result<Signature, Error> {
         with_set!(self.algorithm, P => Ok(self.typed::<P>().sign_deterministic(message)?.into()))
     }
@@ -288,11 +289,21 @@ impl ExpandedSigningKey {
         self.0.verifying_key()
     }
 
+    /// The same key, which from here on protects its signatures against faults, see
+    /// [`ExpandedSigningKey::checked`](crate::ExpandedSigningKey::checked).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AlgorithmMismatch`].
+    pub fn checked(self, public_key: &VerifyingKey) -> Result<Self, Error> {
+        self.0.checked(public_key).map(Self)
+    }
+
     /// Signs with fresh randomness.
     ///
     /// # Errors
     ///
-    /// [`Error::Randomness`], [`Error::SamplesExhausted`].
+    /// [`Error::Randomness`], [`Error::SamplesExhausted`], [`Error::FaultDetected`].
     #[cfg(feature = "getrandom")]
     pub fn sign(&self, message: &[u8]) -> Result<Signature, Error> {
         self.sign_digest(&MessageDigest::of(self.algorithm(), message))
@@ -302,7 +313,8 @@ impl ExpandedSigningKey {
     ///
     /// # Errors
     ///
-    /// [`Error::AlgorithmMismatch`], [`Error::Randomness`], [`Error::SamplesExhausted`].
+    /// [`Error::AlgorithmMismatch`], [`Error::Randomness`], [`Error::SamplesExhausted`],
+    /// [`Error::FaultDetected`].
     #[cfg(feature = "getrandom")]
     pub fn sign_digest(&self, digest: &MessageDigest) -> Result<Signature, Error> {
         self.0.sign(digest)
@@ -347,6 +359,7 @@ impl core::fmt::Debug for ExpandedVerifyingKey {
 trait Signing: Send + Sync {
     fn algorithm(&self) -> Algorithm;
     fn verifying_key(&self) -> VerifyingKey;
+    fn checked(self: Box<Self>, public_key: &VerifyingKey) -> Result<Box<dyn Signing>, Error>;
     #[cfg(feature = "getrandom")]
     fn sign(&self, digest: &MessageDigest) -> Result<Signature, Error>;
 }
@@ -358,6 +371,10 @@ impl<P: ParameterSet> Signing for crate::ExpandedSigningKey<P> {
 
     fn verifying_key(&self) -> VerifyingKey {
         self.verifying_key().into()
+    }
+
+    fn checked(self: Box<Self>, public_key: &VerifyingKey) -> Result<Box<dyn Signing>, Error> {
+        Ok(Box::new((*self).checked(&public_key.typed()?)))
     }
 
     #[cfg(feature = "getrandom")]

@@ -31,7 +31,8 @@ pub fn keygen_batch<P: ParameterSet>(count: usize) -> Vec<Result<KeyPair<P>, Err
         .collect()
 }
 
-/// Signs each message with the same key and fresh randomness. The key is expanded once.
+/// Signs each message with the same key and fresh randomness. The key is expanded once, and not
+/// [`checked`](crate::ExpandedSigningKey::checked).
 #[cfg(feature = "getrandom")]
 pub fn sign_batch<P: ParameterSet>(
     key: &SigningKey<P>,

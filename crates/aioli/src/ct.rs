@@ -19,6 +19,12 @@ pub(crate) fn nonzero64(word: u64) -> u8 {
     ((word | word.wrapping_neg()) >> 63) as u8
 }
 
+/// 1 if both slices, of one length, have the same bytes, else 0.
+pub(crate) fn equal(a: &[u8], b: &[u8]) -> u8 {
+    debug_assert_eq!(a.len(), b.len());
+    1 ^ nonzero(a.iter().zip(b).fold(0, |differences, (a, b)| differences | (a ^ b)))
+}
+
 /// Returns `value`, and hides from the compiler how it was computed.
 ///
 /// Masks need this: a compiler that knows a mask to be all zeros or all ones may turn a selection

@@ -40,6 +40,9 @@ pub enum Error {
     UnknownSet,
     /// No backend has the name.
     UnknownBackend,
+    /// A check of a signature in the making failed, and no signature was released: a fault
+    /// disturbed the computation, or the parts of the key do not belong together.
+    FaultDetected,
     /// This machine cannot run the requested backend.
     UnavailableBackend(BackendKind),
     /// The caller gave less working memory than an operation needs.
@@ -74,6 +77,9 @@ impl core::fmt::Display for Error {
                 f.write_str("unknown backend; the backends are ")?;
                 list(f, BackendKind::ALL.iter().map(|kind| kind.name()))
             }
+            Self::FaultDetected => f.write_str(
+                "signing was disturbed, or the key is damaged: a check failed, and no signature is released",
+            ),
             Self::UnavailableBackend(kind) => write!(f, "this machine cannot run the backend {kind}"),
             Self::Memory { expected, given } => write!(f, "working memory of {expected} bytes needed, {given} given"),
             #[cfg(feature = "pkcs8")]

@@ -65,7 +65,7 @@ impl<P: ParameterSet> SigningKey<P> {
     pub fn expand(&self) -> ExpandedSigningKey<P> {
         let backend = DetectedBackend::best();
         let secret = with_backend!(backend, |b| operations::expand_signing_key::<P, _>(b, self.as_ref()));
-        ExpandedSigningKey { key: self.clone(), secret }
+        ExpandedSigningKey::new(self, secret)
     }
 
     /// Signs without randomness: the same key and message always give the same signature.
@@ -76,16 +76,19 @@ impl<P: ParameterSet> SigningKey<P> {
     ///
     /// # Errors
     ///
-    /// [`Error::SamplesExhausted`].
+    /// [`Error::SamplesExhausted`], [`Error::FaultDetected`].
     pub fn sign_deterministic(&self, message: &[u8]) -> Result<Signature<P>, Error> {
         self.sign_with_randomizer(&MessageDigest::of(message), &Randomizer::deterministic(self.seed_sk()))
     }
 
     /// Signs the message that `digest` was computed from, with fresh randomness.
     ///
+    /// Like all signing with this key, it does not verify the signature before it is released, see
+    /// [`ExpandedSigningKey::checked`].
+    ///
     /// # Errors
     ///
-    /// [`Error::Randomness`], [`Error::SamplesExhausted`].
+    /// [`Error::Randomness`], [`Error::SamplesExhausted`], [`Error::FaultDetected`].
     #[cfg(feature = "getrandom")]
     pub fn sign_digest(&self, digest: &MessageDigest<P>) -> Result<Signature<P>, Error> {
         self.sign_with_randomizer(digest, &Randomizer::from_system(self.seed_sk())?)
@@ -101,7 +104,8 @@ impl<P: ParameterSet> SigningKey<P> {
         randomizer: &Randomizer<P>,
     ) -> Result<Signature<P>, Error> {
         let randomizer = randomizer.as_ref();
-        with_backend!(DetectedBackend::best(), |b| operations::sign(b, self.as_ref(), digest, randomizer, ALL_SAMPLES))
+        let keys = (self.as_ref(), None);
+        with_backend!(DetectedBackend::best(), |b| operations::sign(b, keys, digest, randomizer, ALL_SAMPLES))
     }
 }
 
@@ -136,11 +140,29 @@ impl<P: ParameterSet> ZeroizeOnDrop for SigningKey<P> {}
 /// A secret key with the values that all its signatures share: O, P1 and Q = P2 + P1' O.
 #[allow(missing_debug_implementations, reason = "secret keys are never printed")]
 pub struct ExpandedSigningKey<P: ParameterSet> {
-    pub(crate) key: SigningKey<P>,
-    pub(crate) secret: ExpandedSecret,
+    key: SigningKey<P>,
+    secret: ExpandedSecret,
+    /// The public key that verifies signatures before they are released.
+    check: Option<Box<VerifyingKey<P>>>,
 }
 
 impl<P: ParameterSet> ExpandedSigningKey<P> {
+    pub(crate) fn new(key: &SigningKey<P>, secret: ExpandedSecret) -> Self {
+        Self { key: key.clone(), secret, check: None }
+    }
+
+    /// The same key, which from here on protects its signatures against faults.
+    ///
+    /// Each signature is verified with `public_key` before it is released, and its vinegar vectors
+    /// are derived twice; README.md has the price. If a check fails, signing fails with
+    /// [`Error::FaultDetected`]; with the public key of another key it always does.
+    /// `docs/faults.md` says which attacks this answers.
+    #[must_use]
+    pub fn checked(mut self, public_key: &VerifyingKey<P>) -> Self {
+        self.check = Some(Box::new(*public_key));
+        self
+    }
+
     /// The compact key.
     pub const fn compact(&self) -> &SigningKey<P> {
         &self.key
@@ -155,19 +177,27 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
     ///
     /// # Errors
     ///
-    /// [`Error::SamplesExhausted`].
+    /// [`Error::SamplesExhausted`], [`Error::FaultDetected`].
     pub fn sign_deterministic(&self, message: &[u8]) -> Result<Signature<P>, Error> {
         self.sign_with_randomizer(&MessageDigest::of(message), &Randomizer::deterministic(self.seed_sk()))
     }
 
     /// Signs the message that `digest` was computed from, with fresh randomness.
     ///
+    /// The signature is not verified before it is released, unless the key is
+    /// [`checked`](Self::checked): verifying takes more than a quarter of a signature's time.
+    ///
     /// # Errors
     ///
-    /// [`Error::Randomness`], [`Error::SamplesExhausted`].
+    /// [`Error::Randomness`], [`Error::SamplesExhausted`], [`Error::FaultDetected`].
     #[cfg(feature = "getrandom")]
     pub fn sign_digest(&self, digest: &MessageDigest<P>) -> Result<Signature<P>, Error> {
         self.sign_with_randomizer(digest, &Randomizer::from_system(self.seed_sk())?)
+    }
+
+    /// What signing reads: the seed, the expanded parts, and the public key to check with.
+    pub(crate) fn parts(&self) -> (&[u8], &ExpandedSecret, Option<&[u8]>) {
+        (self.seed_sk(), &self.secret, self.check.as_deref().map(AsRef::as_ref))
     }
 
     fn seed_sk(&self) -> &[u8] {
@@ -179,15 +209,16 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         digest: &MessageDigest<P>,
         randomizer: &Randomizer<P>,
     ) -> Result<Signature<P>, Error> {
-        let key = (self.seed_sk(), &self.secret);
         let randomizer = randomizer.as_ref();
-        with_backend!(DetectedBackend::best(), |b| operations::sign_expanded(b, key, digest, randomizer, ALL_SAMPLES))
+        with_backend!(DetectedBackend::best(), |b| {
+            operations::sign_expanded(b, self.parts(), digest, randomizer, ALL_SAMPLES)
+        })
     }
 }
 
 impl<P: ParameterSet> Clone for ExpandedSigningKey<P> {
     fn clone(&self) -> Self {
-        Self { key: self.key.clone(), secret: self.secret.clone() }
+        Self { key: self.key.clone(), secret: self.secret.clone(), check: self.check.clone() }
     }
 }
 

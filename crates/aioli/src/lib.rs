@@ -32,7 +32,9 @@
 //! Signing is hedged: a fresh salt from the operating system is mixed with the key and the message,
 //! so a bad random source does no harm. The time of signing, and the memory addresses it touches,
 //! depend on nothing secret but the number of vinegar samples tried; SOUNDNESS.md says how that is
-//! checked.
+//! checked. Where faults of the machine are to be feared, sign with
+//! [`ExpandedSigningKey::checked`], which verifies each signature before it is released; that is
+//! not the default, because of its price. `faults` says which attacks it answers.
 //!
 //! The rounds do not interoperate, and mixing them does not compile:
 //!
@@ -156,6 +158,12 @@ pub use round3::{mayo1, mayo2, mayo3, mayo5};
 #[doc = ""]
 #[doc = include_str!("../docs/mayo.md")]
 pub mod specification {}
+
+/// Faults while signing: which attacks are answered, by what, and which are not.
+#[cfg(doc)]
+#[doc = ""]
+#[doc = include_str!("../docs/faults.md")]
+pub mod faults {}
 
 /// Runs the code of README.md as a test.
 #[cfg(all(doctest, feature = "getrandom"))]

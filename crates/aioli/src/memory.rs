@@ -45,7 +45,12 @@ pub(crate) struct Aligned<T>(pub(crate) T);
 ///
 /// Does the same as [`zeroize::Zeroize`], but with wide stores.
 pub(crate) fn wipe<T: Copy + Default>(values: &mut [T]) {
-    values.fill(T::default());
+    overwrite(values, T::default());
+}
+
+/// Fills memory in a way that the compiler cannot remove, even if all of it is written again.
+pub(crate) fn overwrite<T: Copy>(values: &mut [T], value: T) {
+    values.fill(value);
     zeroize::optimization_barrier(values);
 }
 

@@ -9,8 +9,9 @@ use crate::memory;
 use crate::message::MessageDigest;
 use crate::params::{PUBLIC_SEED_BYTES, ParameterSet};
 use crate::scheme::keygen::{self, ExpandSkBuffers, KeygenBuffers};
+use crate::scheme::protect;
 use crate::scheme::public_map::{self, PublicMap};
-use crate::scheme::sign::{self, Request, SecretMap, SignBuffers};
+use crate::scheme::sign::{Request, SecretMap, SignBuffers};
 use crate::scheme::verify::{self, VerifyBuffers};
 use crate::sig::Signature;
 use alloc::boxed::Box;
@@ -49,32 +50,34 @@ pub(crate) fn expand_verifying_key<P: ParameterSet, B: Backend>(b: B, seed: &[u8
     p
 }
 
-/// Signs with a secret seed, trying at most `samples` vinegar samples.
+/// Signs with a secret seed, trying at most `samples` vinegar samples. With a public key, V and the
+/// signature are checked.
 ///
 /// # Errors
 ///
-/// [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`].
+/// [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`], [`Error::FaultDetected`].
 pub(crate) fn sign<P: ParameterSet, B: Backend>(
     b: B,
-    seed_sk: &[u8],
+    (seed_sk, public_key): (&[u8], Option<&[u8]>),
     digest: &MessageDigest<P>,
     randomizer: &[u8],
     samples: u16,
 ) -> Result<Signature<P>, Error> {
     let request = Request::new::<P>(seed_sk, digest, randomizer, samples)?;
     memory::with(P::P_BYTES, SignBuffers::bytes::<P>(false, P::V), |window, memory| {
-        sign::sign::<P, B>(b, &request, SecretMap::Compact(window), P::V, memory).map(Signature::from_bytes)
+        protect::sign::<P, B>(b, &request, SecretMap::Compact(window), public_key, P::V, memory)
     })
+    .map(Signature::from_bytes)
 }
 
-/// Signs with an expanded key, trying at most `samples` vinegar samples.
+/// Signs with an expanded key as [`sign`] does.
 ///
 /// # Errors
 ///
-/// [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`].
+/// Those of [`sign`].
 pub(crate) fn sign_expanded<P: ParameterSet, B: Backend>(
     b: B,
-    (seed_sk, expanded): (&[u8], &ExpandedSecret),
+    (seed_sk, expanded, public_key): (&[u8], &ExpandedSecret, Option<&[u8]>),
     digest: &MessageDigest<P>,
     randomizer: &[u8],
     samples: u16,
@@ -82,8 +85,9 @@ pub(crate) fn sign_expanded<P: ParameterSet, B: Backend>(
     let request = Request::new::<P>(seed_sk, digest, randomizer, samples)?;
     let secret = SecretMap::Expanded { oil: &expanded.oil, p1_q: &expanded.p1_q };
     memory::with(0, SignBuffers::bytes::<P>(true, P::V), |_, memory| {
-        sign::sign::<P, B>(b, &request, secret, P::V, memory).map(Signature::from_bytes)
+        protect::sign::<P, B>(b, &request, secret, public_key, P::V, memory)
     })
+    .map(Signature::from_bytes)
 }
 
 /// Verifies with a compact public key.

@@ -5,9 +5,11 @@
 //! algorithm that the code runs is derived in [`backend`](crate::backend).
 
 pub(crate) mod keygen;
+pub(crate) mod protect;
 pub(crate) mod public_map;
 pub(crate) mod sign;
 pub(crate) mod target;
 pub(crate) mod transpose;
 pub(crate) mod verify;
+pub(crate) mod vinegar;
 pub(crate) mod whip;

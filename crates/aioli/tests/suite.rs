@@ -8,6 +8,8 @@ mod api;
 mod batch;
 #[path = "suite/differential.rs"]
 mod differential;
+#[path = "suite/faults.rs"]
+mod faults;
 #[path = "suite/malformed.rs"]
 mod malformed;
 #[path = "suite/one_seed.rs"]

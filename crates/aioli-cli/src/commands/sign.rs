@@ -9,22 +9,23 @@ use crate::output::{self, Access, Inputs};
 use crate::shown::shown;
 use crate::terminal::{self, complain, note};
 use crate::{keys, signed};
-use aioli::any::ExpandedSigningKey;
+use aioli::any::{ExpandedSigningKey, SigningKey, VerifyingKey};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(arguments: &Sign) -> Result<Exit, Error> {
-    let Sign { key, files, out, raw, bind_key, passphrase, force, quiet } = arguments;
+    let Sign { key, files, out, raw, bind_key, no_check, passphrase, force, quiet } = arguments;
     if out.is_some() && files.len() > 1 {
         return Err(Error::Usage("--out takes the signature of a single file".into()));
     }
     let inputs = files.iter().chain([key]).map(PathBuf::as_path).chain(passphrase.file());
     files::check_standard_input(inputs.clone())?;
     let key = keys::read_private(key, passphrase)?;
+    let public_key = key.verifying_key();
     let signer = Signer {
-        fingerprint: fingerprint(&key.verifying_key()),
-        key: key.expand(),
+        fingerprint: fingerprint(&public_key),
+        key: expand(&key, &public_key, !*no_check)?,
         raw: *raw,
         bind_key: *bind_key,
         force: *force,
@@ -45,6 +46,12 @@ pub(crate) fn run(arguments: &Sign) -> Result<Exit, Error> {
         }
     }
     Ok(worst)
+}
+
+/// The expanded key; with a check it verifies each signature before it releases it.
+fn expand(key: &SigningKey, public_key: &VerifyingKey, check: bool) -> Result<ExpandedSigningKey, aioli::Error> {
+    let expanded = key.expand();
+    if check { expanded.checked(public_key) } else { Ok(expanded) }
 }
 
 /// A key, and how to write its signatures.
@@ -85,5 +92,20 @@ impl Signer {
             output::write(&to, &contents, Access::Everyone, self.force)?;
         }
         Ok(to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aioli::Algorithm;
+
+    /// A wrong public key is to the check what a fault is.
+    #[test]
+    fn signatures_are_checked_unless_told_otherwise() {
+        let [key, other] = [(); 2].map(|()| SigningKey::generate(Algorithm::Mayo2).unwrap());
+        let sign = |check| expand(&key, &other.verifying_key(), check).unwrap().sign(b"a message");
+        assert_eq!(sign(true), Err(aioli::Error::FaultDetected));
+        assert_eq!(key.verifying_key().verify(b"a message", &sign(false).unwrap()), Ok(()));
     }
 }

@@ -57,14 +57,14 @@ pub(crate) fn run(arguments: &Speed) -> Result<Exit, Error> {
 
 /// The first line of the table.
 pub(crate) fn heading() -> Result<(), Error> {
-    say!("{:<15}{:<16}{:>12}{:>9}{:>14}{:>14}", "set", "operation", "median", "spread", "per second", "TSC cycles")
+    say!("{:<15}{:<22}{:>12}{:>9}{:>14}{:>14}", "set", "operation", "median", "spread", "per second", "TSC cycles")
 }
 
 /// A line of the table.
 pub(crate) fn row(measurement: &Measurement) -> Result<(), Error> {
     let Measurement { set, round, operation, median_ns, q1_ns, q3_ns, median_cycles, .. } = measurement;
     say!(
-        "{:<15}{operation:<16}{:>9.1} us{:>7.1} %{:>14.0}{:>14}",
+        "{:<15}{operation:<22}{:>9.1} us{:>7.1} %{:>14.0}{:>14}",
         format!("{set} round {round}"),
         median_ns / 1e3,
         (q3_ns - q1_ns) / median_ns * 100.0,

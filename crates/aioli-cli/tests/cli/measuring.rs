@@ -45,8 +45,17 @@ fn a_gpu_that_cannot_be_measured_is_explained() {
     }
 }
 
-const OPERATIONS: [&str; 7] =
-    ["keygen", "expand_sk", "expand_pk", "sign", "verify", "sign_expanded", "verify_expanded"];
+const OPERATIONS: [&str; 9] = [
+    "keygen",
+    "expand_sk",
+    "expand_pk",
+    "sign",
+    "verify",
+    "sign_expanded",
+    "verify_expanded",
+    "sign_checked",
+    "sign_expanded_checked",
+];
 
 #[test]
 fn speed_is_measured_and_recorded() {

@@ -49,6 +49,13 @@ fn signing_is_hedged() {
 }
 
 #[test]
+fn unchecked_signatures_are_valid_too() {
+    let place = Place::with_key("mayo2");
+    place.run(&["sign", "--no-check", "-k", "k.key", "f"]).expect(0);
+    place.run(&["verify", "-k", "k.pub", "f"]).expect(0);
+}
+
+#[test]
 fn changes_of_file_or_signature_are_refused() {
     let place = Place::with_key("mayo2");
     place.run(&["sign", "-k", "k.key", "f"]).expect(0);

@@ -67,6 +67,8 @@ impl<P: ParameterSet> Implementation for Aioli<P> {
                 Ok((message, self.sign_with(&key, &message)?))
             })
             .collect::<Result<Vec<_>>>()?;
+        let checked = expanded.clone().checked(&public_key);
+        let checked_keys = (key.clone(), public_key);
         let mut next = signed.clone().into_iter().cycle();
         let mut next_expanded = signed.into_iter().cycle();
         let expand_key = key.clone();
@@ -106,6 +108,17 @@ impl<P: ParameterSet> Implementation for Aioli<P> {
             Operation::new("verify_expanded", move || {
                 let (message, signature) = next_expanded.next().context("there are signatures")?;
                 Ok(hazmat::verify_expanded(backend, &expanded_public, &MessageDigest::of(&message), &signature)?)
+            }),
+            Operation::new("sign_checked", move || {
+                let digest = MessageDigest::of(&Random::bytes::<MESSAGE_BYTES>());
+                let keys = (&checked_keys.0, &checked_keys.1);
+                black_box(hazmat::sign_checked(backend, keys, &digest, &randomizer::<P>()[..P::SALT_BYTES])?);
+                Ok(())
+            }),
+            Operation::new("sign_expanded_checked", move || {
+                let digest = MessageDigest::of(&Random::bytes::<MESSAGE_BYTES>());
+                black_box(hazmat::sign_expanded(backend, &checked, &digest, &randomizer::<P>()[..P::SALT_BYTES])?);
+                Ok(())
             }),
         ])
     }

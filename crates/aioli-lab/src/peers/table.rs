@@ -1,5 +1,6 @@
 //! The output of `peers`.
 
+use super::our_counterpart;
 use super::throughput::{self, BATCHES};
 use crate::record::{Label, Measurement, Record};
 use anyhow::Result;
@@ -93,7 +94,7 @@ fn group_table(results: &[&Measurement]) -> String {
     for peer in peers.iter().filter(|peer| peer.round.is_some()) {
         for our in ours.iter().filter(|our| measured(our)) {
             row(format!("{} / {}", row_name(peer), our.backend), &|operation| {
-                ratio(find(peer, operation), find(our, operation))
+                ratio(find(peer, operation), find(our, our_counterpart(&peer.implementation, operation)))
             });
         }
     }

@@ -1,5 +1,6 @@
 //! Findings from the results of a record: who is faster, by how much, and how sure that is.
 
+use crate::peers::our_counterpart;
 use crate::published::OPERATIONS;
 use crate::record::{Label, Measurement, Record};
 use crate::show::{Block, Chart, Marks, Table, significant};
@@ -88,7 +89,9 @@ fn factors(record: &Record, round: u8, peer: &str) -> Option<Table> {
     let mut table = Table::new(title, ["set"].into_iter().chain(backends.iter().copied()));
     for set in SETS.into_iter().filter(|set| theirs(set, "sign").is_some()) {
         let factor = |backend: &str, operation: &str| {
-            let ours = record.find("aioli", backend, (round, set), operation)?;
+            // Some records lack the counterpart.
+            let find = |operation| record.find("aioli", backend, (round, set), operation);
+            let ours = find(our_counterpart(peer, operation)).or_else(|| find(operation))?;
             Some(format!("{:.2}", theirs(set, operation)?.median_ns / ours.median_ns))
         };
         let cell = |backend: &&str| {
@@ -192,11 +195,12 @@ struct Lead {
 }
 
 fn lead(record: &Record, round: u8, set: &str, operation: &str) -> Option<Lead> {
-    let ours = record.fastest((round, set), operation)?;
     let peers = record.results.iter().filter(|Measurement { label, operation: found, .. }| {
         label.implementation != "aioli" && label.round == Some(round) && label.set == set && found == operation
     });
     let peer = peers.min_by(|a, b| a.median_ns.total_cmp(&b.median_ns))?;
+    let fastest = |operation| record.fastest((round, set), operation);
+    let ours = fastest(our_counterpart(&peer.label.implementation, operation)).or_else(|| fastest(operation))?;
     Some(Lead { ratio: peer.median_ns / ours.median_ns, what: format!("{set} {operation}"), peer: name(&peer.label) })
 }
 

@@ -39,7 +39,7 @@ pub fn expand_verifying_key<P: ParameterSet>(
 ///
 /// # Errors
 ///
-/// [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`].
+/// [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`], [`Error::FaultDetected`].
 pub fn sign<P: ParameterSet>(
     backend: DetectedBackend,
     key: &SigningKey<P>,
@@ -49,11 +49,26 @@ pub fn sign<P: ParameterSet>(
     with_backend!(backend, |b| on::sign(b, key, digest, randomizer, ALL_SAMPLES))
 }
 
+/// Signs with a given randomizer of `SALT_BYTES`, and verifies with `public_key`, see
+/// [`ExpandedSigningKey::checked`].
+///
+/// # Errors
+///
+/// [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`], [`Error::FaultDetected`].
+pub fn sign_checked<P: ParameterSet>(
+    backend: DetectedBackend,
+    keys: (&SigningKey<P>, &VerifyingKey<P>),
+    digest: &MessageDigest<P>,
+    randomizer: &[u8],
+) -> Result<Signature<P>, Error> {
+    with_backend!(backend, |b| on::sign_checked(b, keys, digest, randomizer, ALL_SAMPLES))
+}
+
 /// Signs with a given randomizer of `SALT_BYTES` and an expanded key.
 ///
 /// # Errors
 ///
-/// [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`].
+/// [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`], [`Error::FaultDetected`].
 pub fn sign_expanded<P: ParameterSet>(
     backend: DetectedBackend,
     key: &ExpandedSigningKey<P>,
@@ -108,5 +123,5 @@ pub fn expanded_signing_key_from_parts<P: ParameterSet>(
     };
     check("oil matrix", oil.len(), P::V * P::O)?;
     check("expanded secret key", p1_q.len(), P::P_BYTES)?;
-    Ok(ExpandedSigningKey { key: key.clone(), secret: ExpandedSecret { oil: oil.into(), p1_q: p1_q.into() } })
+    Ok(ExpandedSigningKey::new(key, ExpandedSecret { oil: oil.into(), p1_q: p1_q.into() }))
 }

@@ -12,6 +12,7 @@ use crate::message::MessageDigest;
 use crate::params::ParameterSet;
 use crate::randomizer::Randomizer;
 use crate::scheme::keygen::{self as generating, KeygenBuffers};
+use crate::scheme::protect;
 use crate::scheme::public_map::PublicMap;
 use crate::scheme::sign::{self as signing, ALL_SAMPLES, Request, SecretMap, SignBuffers};
 use crate::scheme::verify::{self as verifying, VerifyBuffers};
@@ -61,7 +62,8 @@ pub fn keygen<P: ParameterSet, B: Backend>(
 ///
 /// # Errors
 ///
-/// [`Error::Memory`], [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`].
+/// [`Error::Memory`], [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`],
+/// [`Error::FaultDetected`].
 pub fn sign<P: ParameterSet, B: Backend>(
     b: B,
     secret_key: &P::SecretKeyBytes,
@@ -69,6 +71,39 @@ pub fn sign<P: ParameterSet, B: Backend>(
     randomizer: Option<&[u8]>,
     window: &mut [u8],
     memory: &mut [u8],
+) -> Result<Signature<P>, Error> {
+    signed(secret_key, digest, randomizer, window, memory, |request, secret, width, memory| {
+        signing::sign::<P, B>(b, request, secret, width, memory)
+    })
+}
+
+/// Signs as [`sign`] does, in the same memory, and protects the signature against faults: V is
+/// derived twice, and the signature is verified with the public key before it is released.
+///
+/// # Errors
+///
+/// Those of [`sign`]. [`Error::FaultDetected`] is also that of a signature that is not valid.
+pub fn sign_checked<P: ParameterSet, B: Backend>(
+    b: B,
+    (secret_key, public_key): (&P::SecretKeyBytes, &P::PublicKeyBytes),
+    digest: &MessageDigest<P>,
+    randomizer: Option<&[u8]>,
+    window: &mut [u8],
+    memory: &mut [u8],
+) -> Result<Signature<P>, Error> {
+    signed(secret_key, digest, randomizer, window, memory, |request, secret, width, memory| {
+        protect::sign::<P, B>(b, request, secret, Some(public_key.as_ref()), width, memory)
+    })
+}
+
+/// Calls `sign` with the request, the window as the secret map, a width, and the memory.
+fn signed<P: ParameterSet>(
+    secret_key: &P::SecretKeyBytes,
+    digest: &MessageDigest<P>,
+    randomizer: Option<&[u8]>,
+    window: &mut [u8],
+    memory: &mut [u8],
+    sign: impl FnOnce(&Request<'_>, SecretMap<'_>, usize, &mut [u8]) -> Result<P::SignatureBytes, Error>,
 ) -> Result<Signature<P>, Error> {
     let derived;
     let randomizer = match randomizer {
@@ -80,7 +115,7 @@ pub fn sign<P: ParameterSet, B: Backend>(
     };
     let request = Request::new::<P>(secret_key.as_ref(), digest, randomizer, ALL_SAMPLES)?;
     cleared::<P, _>(window, memory, sign_memory::<P>, 1..=P::V, |window, width, memory| {
-        signing::sign::<P, B>(b, &request, SecretMap::Compact(window), width, memory).map(Signature::from_bytes)
+        sign(&request, SecretMap::Compact(window), width, memory).map(Signature::from_bytes)
     })?
 }
 

@@ -16,7 +16,7 @@ pub fn verifying_key<P: ParameterSet, B: Backend>(b: B, key: &SigningKey<P>) -> 
 
 /// Expands a secret key.
 pub fn expand_signing_key<P: ParameterSet, B: Backend>(b: B, key: &SigningKey<P>) -> ExpandedSigningKey<P> {
-    ExpandedSigningKey { key: key.clone(), secret: operations::expand_signing_key::<P, B>(b, key.as_ref()) }
+    ExpandedSigningKey::new(key, operations::expand_signing_key::<P, B>(b, key.as_ref()))
 }
 
 /// Expands a public key.
@@ -28,7 +28,7 @@ pub fn expand_verifying_key<P: ParameterSet, B: Backend>(b: B, key: &VerifyingKe
 ///
 /// # Errors
 ///
-/// [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`].
+/// [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`], [`Error::FaultDetected`].
 pub fn sign<P: ParameterSet, B: Backend>(
     b: B,
     key: &SigningKey<P>,
@@ -36,14 +36,30 @@ pub fn sign<P: ParameterSet, B: Backend>(
     randomizer: &[u8],
     samples: u16,
 ) -> Result<Signature<P>, Error> {
-    operations::sign(b, key.as_ref(), digest, randomizer, samples)
+    operations::sign(b, (key.as_ref(), None), digest, randomizer, samples)
+}
+
+/// Signs, trying at most `samples` vinegar samples, and verifies with `public_key`, see
+/// [`ExpandedSigningKey::checked`].
+///
+/// # Errors
+///
+/// [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`], [`Error::FaultDetected`].
+pub fn sign_checked<P: ParameterSet, B: Backend>(
+    b: B,
+    (key, public_key): (&SigningKey<P>, &VerifyingKey<P>),
+    digest: &MessageDigest<P>,
+    randomizer: &[u8],
+    samples: u16,
+) -> Result<Signature<P>, Error> {
+    operations::sign(b, (key.as_ref(), Some(public_key.as_ref())), digest, randomizer, samples)
 }
 
 /// Signs with an expanded key, trying at most `samples` vinegar samples.
 ///
 /// # Errors
 ///
-/// [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`].
+/// [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`], [`Error::FaultDetected`].
 pub fn sign_expanded<P: ParameterSet, B: Backend>(
     b: B,
     key: &ExpandedSigningKey<P>,
@@ -51,7 +67,7 @@ pub fn sign_expanded<P: ParameterSet, B: Backend>(
     randomizer: &[u8],
     samples: u16,
 ) -> Result<Signature<P>, Error> {
-    operations::sign_expanded(b, (key.key.as_ref(), &key.secret), digest, randomizer, samples)
+    operations::sign_expanded(b, key.parts(), digest, randomizer, samples)
 }
 
 /// Verifies with a compact key.

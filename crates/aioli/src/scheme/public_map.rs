@@ -23,6 +23,8 @@ enum Source<'a> {
     Memory(&'a [u8]),
     /// seed_pk, which is the key of the stream, and a window: memory for a part of the stream.
     Seed(&'a [u8; PUBLIC_SEED_BYTES], &'a mut [u8]),
+    /// P1, and for P2 the same as above.
+    P1AndSeed(&'a [u8], &'a [u8; PUBLIC_SEED_BYTES], &'a mut [u8]),
 }
 
 impl<'a, P: ParameterSet> PublicMap<'a, P> {
@@ -37,6 +39,14 @@ impl<'a, P: ParameterSet> PublicMap<'a, P> {
     pub(crate) fn from_memory(p: &'a [u8]) -> Self {
         assert_eq!(p.len(), P::P_BYTES, "length of P1 and P2");
         Self { source: Source::Memory(p), set: PhantomData }
+    }
+
+    /// The maps of a seed whose P1 is in memory; P2 is expanded in every product.
+    #[cfg_attr(not(feature = "alloc"), expect(dead_code, reason = "expanded keys need an allocator"))]
+    pub(crate) fn from_p1(p1: &'a [u8], seed: &'a [u8; PUBLIC_SEED_BYTES], window: &'a mut [u8]) -> Self {
+        assert_eq!(p1.len(), P::P1_BYTES, "length of P1");
+        assert!(window.len() >= Self::MIN_WINDOW, "a window for one row");
+        Self { source: Source::P1AndSeed(p1, seed, window), set: PhantomData }
     }
 
     /// The maps of a seed. A window of `P_BYTES` is filled once, here; a smaller one in every
@@ -68,7 +78,7 @@ impl<'a, P: ParameterSet> PublicMap<'a, P> {
         let part = StreamPart::new(0, P::V * P::M_BYTES, P::M_BYTES, strip.end, bytes);
         let left = left.columns_in(0..strip.end);
         match &mut self.source {
-            Source::Memory(p) => {
+            Source::Memory(p) | Source::P1AndSeed(p, ..) => {
                 for first in (0..part.count()).step_by(part.run()) {
                     let end = first + part.run();
                     let right = part.rows(first, end, &p[part.bytes(first).start..part.bytes(end - 1).end]).public();
@@ -88,7 +98,7 @@ impl<'a, P: ParameterSet> PublicMap<'a, P> {
                 let p2 = Operand::full(&p[P::P1_BYTES..][..P::P2_BYTES], P::V, row_bytes);
                 b.left_product(left, p2.public(), out, stride);
             }
-            Source::Seed(seed, window) => {
+            Source::Seed(seed, window) | Source::P1AndSeed(_, seed, window) => {
                 let part = StreamPart::new(P::P1_BYTES, row_bytes, 0, P::V, 0..row_bytes);
                 b.left_product_of_stream(left, seed, &part, window, out, stride);
             }
@@ -102,7 +112,7 @@ impl<'a, P: ParameterSet> PublicMap<'a, P> {
         let end = P::P1_BYTES + rows.end * row_bytes;
         match &mut self.source {
             Source::Memory(p) => out.copy_from_slice(&p[begin..end]),
-            Source::Seed(seed, window) => {
+            Source::Seed(seed, window) | Source::P1AndSeed(_, seed, window) => {
                 let whole_blocks = window.len() - window.len() % BLOCK;
                 for start in (begin / BLOCK * BLOCK..end).step_by(whole_blocks) {
                     let window = &mut window[..whole_blocks.min(end - start)];

@@ -8,11 +8,12 @@ use super::keygen::{seeds_bytes, split_seeds};
 use super::public_map::PublicMap;
 use super::target::{hash_bytes, lambda_bytes, t_columns, target};
 use super::transpose::{add_transposed, transpose};
+use super::vinegar::{self, UNSAMPLED, UNSAMPLED_PACKED};
 use super::whip;
 use crate::Error;
 use crate::backend::Backend;
 use crate::ct;
-use crate::memory::buffers;
+use crate::memory::{buffers, overwrite};
 use crate::message::MessageDigest;
 use crate::packed::{self, Coefficients, Operand};
 use crate::params::{ByteArray, ParameterSet};
@@ -27,7 +28,16 @@ pub(crate) enum SecretMap<'a> {
 }
 
 impl SecretMap<'_> {
-    const fn is_expanded(&self) -> bool {
+    /// The same parts for a call that ends before this value does.
+    pub(crate) fn reborrow(&mut self) -> SecretMap<'_> {
+        match self {
+            Self::Compact(window) => SecretMap::Compact(window),
+            #[cfg(feature = "alloc")]
+            Self::Expanded { oil, p1_q } => SecretMap::Expanded { oil, p1_q },
+        }
+    }
+
+    pub(crate) const fn is_expanded(&self) -> bool {
         !matches!(self, Self::Compact(_))
     }
 }
@@ -36,11 +46,13 @@ impl SecretMap<'_> {
 pub(crate) const ALL_SAMPLES: u16 = 256;
 
 /// A digest to sign, and how.
+#[derive(Clone, Copy)]
 pub(crate) struct Request<'a> {
     seed_sk: &'a [u8],
-    digest: &'a [u8],
+    pub(crate) digest: &'a [u8],
     randomizer: &'a [u8],
     samples: u16,
+    vinegar_twice: bool,
 }
 
 impl<'a> Request<'a> {
@@ -57,7 +69,7 @@ impl<'a> Request<'a> {
         samples: u16,
     ) -> Result<Self, Error> {
         if randomizer.len() == P::SALT_BYTES {
-            return Ok(Self { seed_sk, digest: digest.as_ref(), randomizer, samples });
+            return Ok(Self { seed_sk, digest: digest.as_ref(), randomizer, samples, vinegar_twice: false });
         }
         Err(Error::Length {
             what: "randomizer",
@@ -65,6 +77,11 @@ impl<'a> Request<'a> {
             expected: P::SALT_BYTES,
             given: randomizer.len(),
         })
+    }
+
+    /// The same request; V is derived a second time before it enters the signature.
+    pub(crate) fn with_vinegar_twice(&self) -> Self {
+        Self { vinegar_twice: true, ..*self }
     }
 }
 
@@ -123,7 +140,8 @@ buffers! {
 ///
 /// # Errors
 ///
-/// [`Error::SamplesExhausted`] if no vinegar sample gave a system of full rank.
+/// [`Error::SamplesExhausted`] if no vinegar sample gave a system of full rank,
+/// [`Error::FaultDetected`] if V cannot have been sampled as it should.
 pub(crate) fn sign<P: ParameterSet, B: Backend>(
     b: B,
     request: &Request<'_>,
@@ -131,7 +149,7 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
     width: usize,
     memory: &mut [u8],
 ) -> Result<P::SignatureBytes, Error> {
-    let Request { seed_sk, digest, randomizer, samples } = *request;
+    let Request { seed_sk, digest, randomizer, samples, vinegar_twice } = *request;
     let mut signature = P::SignatureBytes::ZERO;
     let (s_bytes, salt) = signature.as_mut().split_at_mut(P::SIGNATURE_BYTES - P::SALT_BYTES);
     ct::secret(seed_sk);
@@ -143,11 +161,15 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
     let mut signing = Signing::<P, B>::begin(b, seed_sk, digest, salt, secret, width, memory);
 
     for ctr in 0..samples.min(ALL_SAMPLES) {
-        // Step 2: v_1 .. v_k and r.
+        // Step 2: v_1 .. v_k and r. Only a fault makes a V that is refused, so that may show.
+        let vinegar_input: &[&[u8]] = &[digest, salt, seed_sk, &[ctr as u8]];
         if ctr > 0 {
-            signing.begin_again(&[digest, salt, seed_sk, &[ctr as u8]]);
+            signing.begin_again(vinegar_input);
         }
         signing.decode_vinegar();
+        if ct::public_byte(vinegar::is_sampled::<P>(signing.buffers.v)) == 0 {
+            return Err(Error::FaultDetected);
+        }
 
         // Step 3: y = t - W(v), and all M_i = v_i^T L.
         signing.multiply();
@@ -159,6 +181,10 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
         // Step 5: x = r + a solution of A x' = y - A r. The number of samples is public.
         if ct::public_byte(signing.solve()) == 0 {
             continue;
+        }
+        // Protection against faults. Only a fault makes another V, so that may show.
+        if vinegar_twice && ct::public_byte(signing.vinegar_is_derived_from(vinegar_input)) == 0 {
+            return Err(Error::FaultDetected);
         }
 
         // Step 6: s_i = (v_i + O x_i) || x_i.
@@ -200,6 +226,7 @@ impl<'a, P: ParameterSet, B: Backend> Signing<'a, P, B> {
     ) -> Self {
         let mut buffers = SignBuffers::carve::<P>(memory, secret.is_expanded(), width);
         let SignBuffers { hash, vinegar, seeds, .. } = &mut buffers;
+        overwrite(vinegar, UNSAMPLED_PACKED);
         let target_input: &[&[u8]] = &[digest, salt];
         let vinegar_input: &[&[u8]] = &[digest, salt, seed_sk, &[0]];
         let (p, q) = match secret {
@@ -217,12 +244,15 @@ impl<'a, P: ParameterSet, B: Backend> Signing<'a, P, B> {
                 (PublicMap::from_memory(p1_q), Q::Known(&p1_q[P::P1_BYTES..]))
             }
         };
+        overwrite(buffers.v, UNSAMPLED);
         target::<P, B>(b, buffers.hash, buffers.lambda);
         Self { b, p, q, width, buffers }
     }
 
     /// The next sample, packed; and sums start from zero again.
     fn begin_again(&mut self, vinegar_input: &[&[u8]]) {
+        overwrite(self.buffers.vinegar, UNSAMPLED_PACKED);
+        overwrite(self.buffers.v, UNSAMPLED);
         self.b.shake256(&[vinegar_input], &mut [self.buffers.vinegar]);
         self.buffers.left_p1.fill(0);
         self.buffers.products.fill(0);
@@ -359,6 +389,16 @@ impl<'a, P: ParameterSet, B: Backend> Signing<'a, P, B> {
         solved
     }
 
+    /// Whether the packed V and r are those of this input, from which they are derived again. Call
+    /// it behind [`solve`](Self::solve): it writes over products that nothing reads from then on.
+    fn vinegar_is_derived_from(&mut self, vinegar_input: &[&[u8]]) -> u8 {
+        let SignBuffers { vinegar, products, .. } = &mut self.buffers;
+        let again = &mut products[..vinegar.len()];
+        overwrite(again, !UNSAMPLED_PACKED);
+        self.b.shake256(&[vinegar_input], &mut [again]);
+        ct::equal(vinegar, again)
+    }
+
     /// s_i = (v_i + O x_i) || x_i, packed into `s_bytes`.
     fn write_vectors(&mut self, s_bytes: &mut [u8]) {
         // r is part of x by now, and its memory takes x_1 .. x_k as columns.
@@ -410,4 +450,31 @@ fn set_oil<P: ParameterSet, B: Backend>(b: B, oil: &[u8], column: &mut [u8], vo:
             }
         },
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::Algorithm;
+    use crate::backend::Portable;
+    use crate::params::with_set;
+
+    fn a_v_that_is_not_decoded_is_refused<P: ParameterSet>() {
+        let (seed_sk, digest, salt) = (&[7; 40][..P::SECRET_KEY_BYTES], &[8; 32], &[9; 24]);
+        let (window, memory) = (&mut vec![0; P::P_BYTES], &mut vec![0; SignBuffers::bytes::<P>(false, P::V)]);
+        let secret = SecretMap::Compact(window);
+        let mut signing = Signing::<P, _>::begin(Portable::new(), seed_sk, digest, salt, secret, P::V, memory);
+        assert_eq!(vinegar::is_sampled::<P>(signing.buffers.v), 0, "{}", P::ALGORITHM);
+        signing.decode_vinegar();
+        assert_eq!(vinegar::is_sampled::<P>(signing.buffers.v), 1, "{}", P::ALGORITHM);
+        signing.begin_again(&[digest, salt, seed_sk, &[1]]);
+        assert_eq!(vinegar::is_sampled::<P>(signing.buffers.v), 0, "{}", P::ALGORITHM);
+    }
+
+    #[test]
+    fn decoding_cannot_be_left_out() {
+        for algorithm in Algorithm::ALL {
+            with_set!(algorithm, P => a_v_that_is_not_decoded_is_refused::<P>());
+        }
+    }
 }

@@ -48,14 +48,14 @@ where
 }
 
 /// O by its definition, v rows of o elements: SHAKE256 of the seed behind the public seed.
-fn oil_of<P: ParameterSet>(key: &SigningKey<P>) -> Vec<u8> {
+pub(crate) fn oil_of<P: ParameterSet>(key: &SigningKey<P>) -> Vec<u8> {
     let mut hash = vec![0; 16 + P::O_BYTES];
     shake256(&[key.as_ref()], &mut hash);
     elements(&hash[16..])[..P::V * P::O].to_vec()
 }
 
 /// Solves D O^T = W, where row i of D is d_i and row i of W is O d_i; none if the d_i do not span.
-fn oil_from_difference<P: ParameterSet>(a: &[u8], b: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn oil_from_difference<P: ParameterSet>(a: &[u8], b: &[u8]) -> Option<Vec<u8>> {
     let vectors_bytes = P::SIGNATURE_BYTES - P::SALT_BYTES;
     let difference: Vec<u8> = a.iter().zip(b).take(vectors_bytes).map(|(a, b)| a ^ b).collect();
     let difference = elements(&difference);
