@@ -115,7 +115,7 @@ impl Checker {
         assert!(gfni > 0 || !self.backend.starts_with("gfni"), "a backend on GFNI that does not run it");
         assert!(wide > 0 || self.backend != "gfni512", "a backend on AVX-512 that does not run it");
         assert!(gfni == 0 || self.backend != "avx2", "GFNI beyond the name of the backend");
-        assert!(wide == 0 || !["avx2", "gfni256"].contains(&&*self.backend), "512 bits beyond the name of the backend");
+        assert!(wide == 0 || !["avx2", "gfni256"].contains(&self.backend), "512 bits beyond the name of the backend");
     }
 
     pub(crate) fn finish(self) {
@@ -292,12 +292,14 @@ impl Code {
     fn new() -> Self {
         let program = std::env::current_exe().expect("the path of this program");
         let maps = std::fs::read_to_string("/proc/self/maps").expect("the memory map of this process");
-        let mut own = u64::MAX..0;
+        let (mut first, mut end) = (u64::MAX, 0);
         for line in maps.lines().filter(|line| line.ends_with(&*program.to_string_lossy())) {
             let range = line.split(' ').next().and_then(|range| range.split_once('-')).expect("a range of addresses");
-            let [start, end] = [range.0, range.1].map(|hex| u64::from_str_radix(hex, 16).expect("an address"));
-            own = own.start.min(start)..own.end.max(end);
+            let bounds = [range.0, range.1].map(|hex| u64::from_str_radix(hex, 16).expect("an address"));
+            first = first.min(bounds[0]);
+            end = end.max(bounds[1]);
         }
+        let own = first..end;
         assert!(!own.is_empty(), "this program in the memory map");
         let memory = File::open("/proc/self/mem").expect("the memory of this process");
         Self { memory, own, seen: HashMap::new() }

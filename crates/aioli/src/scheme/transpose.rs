@@ -29,12 +29,13 @@ pub(crate) fn transpose<P: ParameterSet>(
 #[inline(always)]
 pub(crate) fn add_transposed<P: ParameterSet>((rows, columns): (usize, usize), from: &[u8], to: &mut [u8]) {
     for (i, row) in from.chunks_exact(columns * P::M_BYTES).take(rows).enumerate() {
-        // A closure, because the call of a function that is passed by its name would not be inlined
-        // into code compiled for more instructions.
+        // The call of a function that is passed by its name would not be inlined into code compiled
+        // for more instructions.
         into_column::<P>(
             (to, rows),
             i,
             row,
+            #[expect(clippy::redundant_closure, reason = "the function by its name is not inlined")]
             #[inline(always)]
             |to, from| add(to, from),
         );

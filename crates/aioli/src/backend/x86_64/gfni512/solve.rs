@@ -144,14 +144,14 @@ fn pivots<const REGISTERS: usize>(
     });
     let mut first = pivot(&a, unused, &mut places[0]);
     let entry = select_byte(&b, first.place);
-    for n in 0..REGISTERS {
-        b[n] = _mm512_xor_si512(b[n], _mm512_gf2p8mul_epi8(first.g[n], entry));
+    for (b, g) in b.iter_mut().zip(first.g) {
+        *b = _mm512_xor_si512(*b, _mm512_gf2p8mul_epi8(g, entry));
     }
     let second = pivot(&b, unused, &mut places[1]);
     // The second pivot also adds to what the first one has added in the second one's row.
     let entry = select_byte(&first.g, second.place);
-    for n in 0..REGISTERS {
-        first.g[n] = _mm512_xor_si512(first.g[n], _mm512_gf2p8mul_epi8(second.g[n], entry));
+    for (first, g) in first.g.iter_mut().zip(second.g) {
+        *first = _mm512_xor_si512(*first, _mm512_gf2p8mul_epi8(g, entry));
     }
     [first, second]
 }
@@ -188,10 +188,9 @@ fn pivot<const REGISTERS: usize>(
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 fn eliminate<const REGISTERS: usize>(pair: &mut Pair<REGISTERS>, pivots: &[Pivot<REGISTERS>; 2]) {
     let [first, second] = pivots.each_ref().map(|pivot| select_byte(pair, pivot.place));
-    for n in 0..REGISTERS {
-        let sum =
-            _mm512_xor_si512(_mm512_gf2p8mul_epi8(pivots[0].g[n], first), _mm512_gf2p8mul_epi8(pivots[1].g[n], second));
-        pair[n] = _mm512_xor_si512(pair[n], sum);
+    for (pair, (g, h)) in pair.iter_mut().zip(pivots[0].g.into_iter().zip(pivots[1].g)) {
+        let sum = _mm512_xor_si512(_mm512_gf2p8mul_epi8(g, first), _mm512_gf2p8mul_epi8(h, second));
+        *pair = _mm512_xor_si512(*pair, sum);
     }
 }
 
@@ -241,7 +240,7 @@ const fn multiply(a: u8, b: u8) -> u8 {
     let mut bit = 0;
     while bit < 8 {
         sum ^= multiple * (b >> bit & 1);
-        multiple = multiple << 1 ^ 0x1b * (multiple >> 7);
+        multiple = (multiple << 1) ^ (0x1b * (multiple >> 7));
         bit += 1;
     }
     sum
@@ -258,7 +257,7 @@ const W: u8 = 2;
 const fn embed(element: u8) -> u8 {
     let square = multiply(ALPHA, ALPHA);
     let [bit0, bit1, bit2, bit3] = [element & 1, element >> 1 & 1, element >> 2 & 1, element >> 3];
-    bit0 ^ ALPHA * bit1 ^ square * bit2 ^ multiply(square, ALPHA) * bit3
+    bit0 ^ (ALPHA * bit1) ^ (square * bit2) ^ (multiply(square, ALPHA) * bit3)
 }
 
 /// Two nibbles (a, b) joined: a + w b.
