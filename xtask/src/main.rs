@@ -11,6 +11,7 @@ mod gpu;
 mod neon;
 mod origin;
 mod processor;
+mod reproducible;
 mod rules;
 mod steps;
 mod structure;
@@ -37,6 +38,7 @@ enum Task {
     /// sets but mayo1, mayo5 and, on the CPU, mayo2-round2. fuzz: 50 of the 60 seconds for each
     /// target. ct-valgrind: all sets but mayo2 and, on portable, mayo1. ct-msan, ct-trace and their
     /// share of ct-selftest: all backends but gfni512, and of the others ct-trace takes the solver.
+    /// reproducible: everything.
     Ci {
         /// Leaves out nothing.
         #[arg(long)]
@@ -101,6 +103,8 @@ enum Task {
     /// Follows marked secrets by MemorySanitizer, on portable and gfni512. Needs a nightly
     /// toolchain with rust-src, which it names if it is missing.
     CtMsan(Subject),
+    /// Builds the command in two folders and compares the programs.
+    Reproducible,
     /// Single-steps the release binary with eight keys and with twelve linear systems, and compares
     /// instructions and addresses.
     CtTrace(Subject),
@@ -142,6 +146,7 @@ fn main() {
         Task::Neon(options) => neon::run(&options),
         Task::Gpu => gpu::check(gpu::Extent::Full),
         Task::Fuzz(options) => fuzz::check(&options),
+        Task::Reproducible => reproducible::check(),
         Task::CtValgrind(subject) => constant_time::run(Checker::Valgrind, &subject),
         Task::CtMsan(subject) => constant_time::run(Checker::Msan, &subject),
         Task::CtTrace(subject) => constant_time::run(Checker::Trace, &subject),
@@ -191,11 +196,14 @@ const STEPS: &[Step] = &[
     ("ct-trace", |full| constant_time::ci(Checker::Trace, full)),
 ];
 
+/// The steps that are left to the full form.
+const FULL_STEPS: &[Step] = &[("reproducible", |_| reproducible::check())];
+
 /// Runs every step, also after one has failed. The last line counts them.
 fn ci(full: bool) -> ! {
     let start = std::time::Instant::now();
     let mut outcomes = Vec::new();
-    for &(name, step) in STEPS {
+    for &(name, step) in STEPS.iter().chain(if full { FULL_STEPS } else { &[] }) {
         println!("== {name}");
         let start = std::time::Instant::now();
         let outcome = step(full);
