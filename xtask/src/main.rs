@@ -8,6 +8,7 @@ mod constant_time;
 mod firmware;
 mod gpu;
 mod neon;
+mod openssl;
 mod origin;
 mod processor;
 mod rules;
@@ -34,8 +35,8 @@ enum Task {
     /// Without --full, some checks leave a part out. firmware: the sets of levels 3 and 5. neon:
     /// the official known answers, and the counts of all sets but mayo2 and mayo1-round2. gpu: all
     /// sets but mayo1, mayo5 and, on the CPU, mayo2-round2. ct-msan, ct-trace and their share of
-    /// ct-selftest: all backends but gfni512. Each of these commands leaves out nothing when it is
-    /// run by itself.
+    /// ct-selftest: all backends but gfni512. openssl: OpenSSL 3.6, with CMS and TLS. Each of these
+    /// commands leaves out nothing when it is run by itself, but for openssl, which has --full too.
     Ci {
         /// Leaves out nothing.
         #[arg(long)]
@@ -73,11 +74,15 @@ enum Task {
     /// Opens the report of a committed record in Chromium: sections, charts, keyboard, phone. Needs
     /// npm and Chromium.
     Page,
-    /// Exchanges keys and signatures of round 2 with Bouncy Castle, both ways. Needs Maven and Java.
+    /// Exchanges keys and signatures of round 2 with Bouncy Castle, both ways. Needs Maven and
+    /// Java.
     Bouncycastle,
     /// Builds the library for C, installs it under target/c/prefix, and tests it there by programs
     /// in C and C++, with two compilers, sanitizers and valgrind.
     C(c::Options),
+    /// Builds the provider for the machine's OpenSSL, and tests it by the commands openssl and
+    /// aioli and by a program in C, under valgrind too.
+    Openssl(openssl::Options),
     /// Builds the library for a microcontroller without an allocator, and for WebAssembly.
     Cross,
     /// Tests the backend for 64-bit Arm under QEMU, and counts the instructions that its operations
@@ -127,6 +132,7 @@ fn main() {
         Task::Page => steps::page(),
         Task::Bouncycastle => bouncycastle::check(),
         Task::C(options) => c::run_with(&options),
+        Task::Openssl(options) => openssl::check(&options),
         Task::Cross => steps::cross(),
         Task::Neon(options) => neon::run(&options),
         Task::Gpu => gpu::check(gpu::Extent::Full),
@@ -167,6 +173,7 @@ const STEPS: &[Step] = &[
     }),
     ("bouncycastle", |_| bouncycastle::check()),
     ("c", |_| c::run_with(&c::Options::default())),
+    ("openssl", |full| openssl::check(&openssl::Options { full })),
     ("cross", |_| steps::cross()),
     ("neon", |full| neon::run(&if full { neon::Options::default() } else { neon::Options::in_short() })),
     ("gpu", |full| gpu::check(if full { gpu::Extent::Full } else { gpu::Extent::Short })),
