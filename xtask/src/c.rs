@@ -33,9 +33,7 @@ fn check() -> Result<(), Outcome> {
             return Err(Outcome::Impossible(format!("{program}: apt-get install {package}")));
         }
     }
-    let prefix = std::path::absolute("target/c/prefix").map_err(failed)?;
-    let library = build()?;
-    install(&library, &prefix)?;
+    let prefix = installed()?;
     done(Command::new("cargo").args(["test", "-q", "-p", "aioli-c"]))?;
     compare_symbols(&prefix)?;
 
@@ -69,6 +67,13 @@ fn check() -> Result<(), Outcome> {
     memcheck.args(["-q", "--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite,indirect"]);
     memcheck.arg("--show-leak-kinds=definite,indirect").arg(prefix.join("crates-aioli-c-tests-c-test-c-gcc-shared"));
     done(memcheck.env("LD_LIBRARY_PATH", prefix.join("lib")))
+}
+
+/// Builds the library and installs it for tests; returns the prefix.
+pub(crate) fn installed() -> Result<PathBuf, Outcome> {
+    let prefix = std::path::absolute("target/c/prefix").map_err(failed)?;
+    install(&build()?, &prefix)?;
+    Ok(prefix)
 }
 
 /// Builds the crate; returns the folder with its libraries.
@@ -123,7 +128,7 @@ fn functions(header: &str) -> BTreeSet<&str> {
     names.filter(|name| name.starts_with("aioli_")).collect()
 }
 
-fn done(command: &mut Command) -> Result<(), Outcome> {
+pub(crate) fn done(command: &mut Command) -> Result<(), Outcome> {
     match run(command) {
         Outcome::Passed => Ok(()),
         outcome => Err(outcome),
@@ -131,7 +136,7 @@ fn done(command: &mut Command) -> Result<(), Outcome> {
 }
 
 /// What a command prints; its failure is the failure of the check.
-fn output(command: &mut Command) -> Result<String, Outcome> {
+pub(crate) fn output(command: &mut Command) -> Result<String, Outcome> {
     let output = command.output().map_err(failed)?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).trim().into());
@@ -139,7 +144,7 @@ fn output(command: &mut Command) -> Result<String, Outcome> {
     Err(Outcome::Failed(String::from_utf8_lossy(&output.stderr).into()))
 }
 
-fn failed(error: impl std::fmt::Display) -> Outcome {
+pub(crate) fn failed(error: impl std::fmt::Display) -> Outcome {
     Outcome::Failed(error.to_string())
 }
 

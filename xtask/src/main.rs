@@ -9,6 +9,7 @@ mod firmware;
 mod fuzz;
 mod gpu;
 mod neon;
+mod openssl;
 mod origin;
 mod processor;
 mod reproducible;
@@ -38,7 +39,8 @@ enum Task {
     /// sets but mayo1, mayo5 and, on the CPU, mayo2-round2. fuzz: 50 of the 60 seconds for each
     /// target. ct-valgrind: all sets but mayo2 and, on portable, mayo1. ct-msan, ct-trace and their
     /// share of ct-selftest: all backends but gfni512, and of the others ct-trace takes the solver.
-    /// reproducible: everything.
+    /// openssl: OpenSSL 3.6, with CMS and TLS. reproducible: everything. Each of these commands
+    /// leaves out nothing when it is run by itself, but for openssl, which has --full too.
     Ci {
         /// Leaves out nothing.
         #[arg(long)]
@@ -87,6 +89,9 @@ enum Task {
     /// Builds the library for C, installs it under target/c/prefix, and tests it there by programs
     /// in C and C++, with two compilers, sanitizers and valgrind.
     C(c::Options),
+    /// Builds the provider for the machine's OpenSSL, and tests it by the commands openssl and
+    /// aioli and by a program in C, under valgrind too.
+    Openssl(openssl::Options),
     /// Builds the library for a microcontroller without an allocator, and for WebAssembly.
     Cross,
     /// Tests the backend for 64-bit Arm under QEMU, and counts the instructions that its operations
@@ -142,6 +147,7 @@ fn main() {
         Task::Page => steps::page(),
         Task::Bouncycastle => bouncycastle::check(),
         Task::C(options) => c::run_with(&options),
+        Task::Openssl(options) => openssl::check(&options),
         Task::Cross => steps::cross(),
         Task::Neon(options) => neon::run(&options),
         Task::Gpu => gpu::check(gpu::Extent::Full),
@@ -186,6 +192,7 @@ const STEPS: &[Step] = &[
     }),
     ("bouncycastle", |_| bouncycastle::check()),
     ("c", |_| c::run_with(&c::Options::default())),
+    ("openssl", |full| openssl::check(&openssl::Options { full })),
     ("cross", |_| steps::cross()),
     ("neon", |full| neon::run(&if full { neon::Options::default() } else { neon::Options::in_short() })),
     ("gpu", |full| gpu::check(if full { gpu::Extent::Full } else { gpu::Extent::Short })),
