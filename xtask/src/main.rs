@@ -45,6 +45,9 @@ enum Task {
         /// Leaves out nothing.
         #[arg(long)]
         full: bool,
+        /// Runs these steps alone.
+        #[arg(long, value_name = "STEP")]
+        only: Vec<String>,
     },
     /// Checks the formatting.
     Fmt,
@@ -128,7 +131,7 @@ fn main() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     std::env::set_current_dir(root).expect("the root of the repository");
     let outcome = match Arguments::parse().task {
-        Task::Ci { full } => ci(full),
+        Task::Ci { full, only } => ci(full, &only),
         Task::Fmt => steps::fmt(),
         Task::Rules => rules::check(),
         Task::Structure => structure::check(),
@@ -205,11 +208,12 @@ const STEPS: &[Step] = &[
 /// The steps that are left to the full form.
 const FULL_STEPS: &[Step] = &[("overflow", |_| steps::overflow()), ("reproducible", |_| reproducible::check())];
 
-/// Runs every step, also after one has failed. The last line counts them.
-fn ci(full: bool) -> ! {
+/// Runs every step, or those in `only`, also after one has failed. The last line counts them.
+fn ci(full: bool, only: &[String]) -> ! {
     let start = std::time::Instant::now();
     let mut outcomes = Vec::new();
-    for &(name, step) in STEPS.iter().chain(if full { FULL_STEPS } else { &[] }) {
+    let steps = STEPS.iter().chain(if full { FULL_STEPS } else { &[] });
+    for &(name, step) in steps.filter(|(name, _)| only.is_empty() || only.iter().any(|wanted| wanted == name)) {
         println!("== {name}");
         let start = std::time::Instant::now();
         let outcome = step(full);
