@@ -79,7 +79,7 @@
 #define AIOLI_PEM 1
 
 /**
- * How a function ended. A number is never given a second meaning.
+ * The end of a function. A number is never given a second meaning.
  */
 enum AioliStatus
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L

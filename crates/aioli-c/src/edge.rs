@@ -1,4 +1,4 @@
-//! What C gives, as slices and references; what it gets back, through pointers.
+//! This module turns what C gives into slices and references, and writes results through pointers.
 
 use crate::status::{AioliStatus, Failure, remember};
 use std::ffi::{CStr, c_char};

@@ -9,7 +9,7 @@
 // The header keeps this order; comments between the lines keep them from being sorted.
 
 mod status;
-// What was wrong.
+// Messages of failures.
 mod message;
 // Parameter sets.
 mod algorithm;

@@ -1,4 +1,4 @@
-//! What is said about failures.
+//! This module words what is said about failures.
 
 use crate::edge::{Output, guarded};
 use crate::status::{AioliStatus, last_message};

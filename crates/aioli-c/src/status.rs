@@ -1,11 +1,11 @@
-//! How functions end.
+//! The statuses with which functions end.
 
 use aioli::Error;
 use aioli::pkcs8::FormatError;
 use std::borrow::Cow;
 use std::cell::RefCell;
 
-/// How a function ended. A number is never given a second meaning.
+/// The end of a function. A number is never given a second meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum AioliStatus {

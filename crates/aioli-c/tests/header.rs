@@ -7,7 +7,7 @@ fn the_header_is_that_of_the_sources() {
     let bindings = cbindgen::generate_with_config(root, config).expect("the sources of this crate");
     let mut header = Vec::new();
     bindings.write(&mut header);
-    // What Rust calls safety are the demands on a caller in C.
+    // Rust calls safety what is demanded of a caller in C.
     let header = String::from_utf8(header).expect("text").replace(" * # Safety\n *\n", " * Required:\n");
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/include/aioli.h");
     if std::env::var_os("AIOLI_WRITE_HEADER").is_some() {

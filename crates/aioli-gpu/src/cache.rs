@@ -23,7 +23,7 @@ pub(crate) fn folder() -> Option<PathBuf> {
 pub(crate) fn load(folder: &Path, name: &str) -> io::Result<String> {
     check(&std::fs::symlink_metadata(folder)?)?;
     let file = std::fs::File::open(folder.join(name))?;
-    // Of the file that is read, wherever a link leads to.
+    // The owner and mode are those of the file that is read, wherever a link leads to.
     check(&file.metadata()?)?;
     io::read_to_string(file)
 }
@@ -43,7 +43,7 @@ pub(crate) fn store(folder: &Path, name: &str, text: &str) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     check(&std::fs::symlink_metadata(folder)?)?;
     let part = folder.join(format!("{name}.{}.part", std::process::id()));
-    // What a process of the same number left behind.
+    // A process of the same number may have left one behind.
     let _ = std::fs::remove_file(&part);
     let mut file = std::fs::File::options().write(true).create_new(true).mode(0o600).open(&part)?;
     let written = file.write_all(text.as_bytes()).and_then(|()| std::fs::rename(&part, folder.join(name)));
