@@ -86,7 +86,6 @@ fn is_record(name: &str) -> bool {
 /// Where unsafe code may be: kernels, and the edges to other languages and to the operating system.
 const UNSAFE_EDGES: &[&str] = &[
     "crates/aioli/src/backend",
-    "crates/aioli/src/memory.rs",
     "crates/aioli/tests/batch_memory.rs",
     "crates/aioli/tests/zeroize.rs",
     "crates/aioli-c/src",

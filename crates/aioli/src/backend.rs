@@ -21,6 +21,8 @@ pub(crate) mod kind;
 mod portable;
 #[cfg(aioli_ct)]
 pub(crate) mod taint;
+#[cfg(feature = "alloc")]
+pub(crate) mod unwritten;
 #[cfg(aioli_x86_64)]
 mod x86_64;
 

@@ -5,6 +5,7 @@
 
 use crate::Error;
 use crate::backend::Backend;
+use crate::backend::unwritten::unwritten;
 use crate::memory;
 use crate::message::MessageDigest;
 use crate::params::{PUBLIC_SEED_BYTES, ParameterSet};
@@ -36,7 +37,7 @@ pub(crate) fn verifying_key<P: ParameterSet, B: Backend>(b: B, seed_sk: &[u8]) -
 /// Expands a secret seed.
 pub(crate) fn expand_signing_key<P: ParameterSet, B: Backend>(b: B, seed_sk: &[u8]) -> ExpandedSecret {
     let mut oil = vec![0; P::V * P::O].into_boxed_slice();
-    let mut p1_q = memory::unwritten(P::P_BYTES);
+    let mut p1_q = unwritten(P::P_BYTES);
     memory::with(0, ExpandSkBuffers::bytes::<P>(), |_, memory| {
         keygen::expand_sk::<P, B>(b, seed_sk, &mut oil, &mut p1_q, memory);
     });
@@ -45,7 +46,7 @@ pub(crate) fn expand_signing_key<P: ParameterSet, B: Backend>(b: B, seed_sk: &[u
 
 /// Expands the seed of a public key: P1 and then P2, packed.
 pub(crate) fn expand_verifying_key<P: ParameterSet, B: Backend>(b: B, seed: &[u8; PUBLIC_SEED_BYTES]) -> Box<[u8]> {
-    let mut p = memory::unwritten(P::P_BYTES);
+    let mut p = unwritten(P::P_BYTES);
     public_map::expand_p(b, seed, &mut p);
     p
 }
