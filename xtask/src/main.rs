@@ -39,8 +39,8 @@ enum Task {
     /// sets but mayo1, mayo5 and, on the CPU, mayo2-round2. fuzz: 50 of the 60 seconds for each
     /// target. ct-valgrind: all sets but mayo2 and, on portable, mayo1. ct-msan, ct-trace and their
     /// share of ct-selftest: all backends but gfni512, and of the others ct-trace takes the solver.
-    /// openssl: OpenSSL 3.6, with CMS and TLS. overflow and reproducible: everything. Each of these
-    /// commands leaves out nothing when it is run by itself, but for openssl, which has --full too.
+    /// openssl: OpenSSL 3.6, with CMS and TLS. reproducible: everything. Each of these commands leaves
+    /// out nothing when it is run by itself, but for openssl, which has --full too.
     Ci {
         /// Leaves out nothing.
         #[arg(long)]
@@ -69,11 +69,10 @@ enum Task {
     Msrv,
     /// Builds the documentation, warnings denied.
     Docs,
-    /// Runs the tests of the library and the command: `cargo test --release`.
+    /// Runs the tests of the library and the command: `cargo test`, with overflow checks and debug
+    /// assertions.
     Test,
-    /// Runs the same tests with overflow checks and debug assertions.
-    Overflow,
-    /// Regenerates the known answers of all sets with the command.
+    /// Regenerates the known answers of all sets on each backend with the released command.
     Kat,
     /// Holds the files in vectors/ against an independent implementation. Needs Python with numpy,
     /// cryptography and jsonschema.
@@ -142,7 +141,6 @@ fn main() {
         Task::Msrv => tools::msrv(),
         Task::Docs => steps::docs(),
         Task::Test => steps::test(),
-        Task::Overflow => steps::overflow(),
         Task::Kat => steps::kat(),
         Task::Vectors => tools::vectors(),
         Task::Lab => steps::lab(),
@@ -206,7 +204,7 @@ const STEPS: &[Step] = &[
 ];
 
 /// The steps that are left to the full form.
-const FULL_STEPS: &[Step] = &[("overflow", |_| steps::overflow()), ("reproducible", |_| reproducible::check())];
+const FULL_STEPS: &[Step] = &[("reproducible", |_| reproducible::check())];
 
 /// Runs every step, or those in `only`, also after one has failed. The last line counts them.
 fn ci(full: bool, only: &[String]) -> ! {

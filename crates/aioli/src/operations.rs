@@ -2,6 +2,9 @@
 //!
 //! Keys are given as what they hold; [`keys`](crate::keys) and [`hazmat`](crate::hazmat) put types
 //! around them.
+//!
+//! Nothing here, and no operation of the scheme, is inlined: the compiler shares such functions
+//! between crates, so a program or test is not compiled for all sets and backends a second time.
 
 use crate::Error;
 use crate::backend::Backend;
@@ -28,6 +31,7 @@ pub(crate) struct ExpandedSecret {
 }
 
 /// The compact public key of a secret seed.
+#[inline(never)]
 pub(crate) fn verifying_key<P: ParameterSet, B: Backend>(b: B, seed_sk: &[u8]) -> P::PublicKeyBytes {
     memory::with(P::P_BYTES, KeygenBuffers::bytes::<P>(P::V), |window, memory| {
         keygen::keygen::<P, B>(b, seed_sk, P::V, window, memory)
@@ -35,6 +39,7 @@ pub(crate) fn verifying_key<P: ParameterSet, B: Backend>(b: B, seed_sk: &[u8]) -
 }
 
 /// Expands a secret seed.
+#[inline(never)]
 pub(crate) fn expand_signing_key<P: ParameterSet, B: Backend>(b: B, seed_sk: &[u8]) -> ExpandedSecret {
     let mut oil = vec![0; P::V * P::O].into_boxed_slice();
     let mut p1_q = unwritten(P::P_BYTES);
@@ -45,6 +50,7 @@ pub(crate) fn expand_signing_key<P: ParameterSet, B: Backend>(b: B, seed_sk: &[u
 }
 
 /// Expands the seed of a public key: P1 and then P2, packed.
+#[inline(never)]
 pub(crate) fn expand_verifying_key<P: ParameterSet, B: Backend>(b: B, seed: &[u8; PUBLIC_SEED_BYTES]) -> Box<[u8]> {
     let mut p = unwritten(P::P_BYTES);
     public_map::expand_p(b, seed, &mut p);
@@ -57,6 +63,7 @@ pub(crate) fn expand_verifying_key<P: ParameterSet, B: Backend>(b: B, seed: &[u8
 /// # Errors
 ///
 /// [`Error::Length`] of the randomizer, [`Error::SamplesExhausted`], [`Error::FaultDetected`].
+#[inline(never)]
 pub(crate) fn sign<P: ParameterSet, B: Backend>(
     b: B,
     (seed_sk, public_key): (&[u8], Option<&[u8]>),
@@ -76,6 +83,7 @@ pub(crate) fn sign<P: ParameterSet, B: Backend>(
 /// # Errors
 ///
 /// Those of [`sign`].
+#[inline(never)]
 pub(crate) fn sign_expanded<P: ParameterSet, B: Backend>(
     b: B,
     (seed_sk, expanded, public_key): (&[u8], &ExpandedSecret, Option<&[u8]>),
@@ -96,6 +104,7 @@ pub(crate) fn sign_expanded<P: ParameterSet, B: Backend>(
 /// # Errors
 ///
 /// [`Error::InvalidSignature`].
+#[inline(never)]
 pub(crate) fn verify<P: ParameterSet, B: Backend>(
     b: B,
     public_key: &[u8],
@@ -117,6 +126,7 @@ pub(crate) fn verify<P: ParameterSet, B: Backend>(
 /// # Errors
 ///
 /// [`Error::InvalidSignature`].
+#[inline(never)]
 pub(crate) fn verify_expanded<P: ParameterSet, B: Backend>(
     b: B,
     (public_key, p): (&[u8], &[u8]),

@@ -32,6 +32,7 @@ buffers! {
 ///
 /// Each column of P1 gives a row of Q, and each row of Q is used once; so `width` columns at a time
 /// are enough.
+#[inline(never)]
 pub(crate) fn keygen<P: ParameterSet, B: Backend>(
     b: B,
     seed_sk: &[u8],
@@ -140,6 +141,7 @@ buffers! {
 /// The specification keeps L = (P1 + P1') O + P2; signing reads Q = P1' O + P2 in its place
 /// (`docs/one-pass.md`).
 #[cfg(feature = "alloc")]
+#[inline(never)]
 pub(crate) fn expand_sk<P: ParameterSet, B: Backend>(
     b: B,
     seed_sk: &[u8],

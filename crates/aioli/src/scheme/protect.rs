@@ -20,6 +20,7 @@ use crate::params::ParameterSet;
 /// # Errors
 ///
 /// Those of [`sign::sign`]; [`Error::FaultDetected`] if V or the signature is not right.
+#[inline(never)]
 pub(crate) fn sign<P: ParameterSet, B: Backend>(
     b: B,
     request: &Request<'_>,

@@ -142,6 +142,7 @@ buffers! {
 ///
 /// [`Error::SamplesExhausted`] if no vinegar sample gave a system of full rank,
 /// [`Error::FaultDetected`] if V cannot have been sampled as it should.
+#[inline(never)]
 pub(crate) fn sign<P: ParameterSet, B: Backend>(
     b: B,
     request: &Request<'_>,

@@ -42,6 +42,7 @@ buffers! {
 ///
 /// Each column of P gives a row of T, and each row of T is used once; so `width` columns at a time,
 /// from O to N, are enough.
+#[inline(never)]
 pub(crate) fn verify<P: ParameterSet, B: Backend>(
     b: B,
     public_key: &[u8],

@@ -116,7 +116,9 @@ impl<P: ParameterSet, B: Backend> Backend for Recorder<P, B> {
     }
 
     fn vectorize<T>(self, f: impl FnOnce() -> T) -> T {
-        self.0.vectorize(f)
+        // Known answers hold this code against each backend's instructions, and compiling it for them
+        // here again, for every set, would double the time of building the tests.
+        f()
     }
 }
 
