@@ -116,8 +116,8 @@ impl<P: ParameterSet, B: Backend> Backend for Recorder<P, B> {
     }
 
     fn vectorize<T>(self, f: impl FnOnce() -> T) -> T {
-        // Known answers hold this code against each backend's instructions, and compiling it for them
-        // here again, for every set, would double the time of building the tests.
+        // Known answers check this code as each backend compiles it. Compiling it here again, for
+        // every set, would double the time of building the tests.
         f()
     }
 }
