@@ -15,6 +15,7 @@ use crate::scheme::sign::ALL_SAMPLES;
 use crate::scheme::verify::public_seed;
 use crate::sig::{Signature, array};
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use signature::rand_core::TryCryptoRng;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
@@ -304,6 +305,18 @@ impl<P: ParameterSet> ExpandedVerifyingKey<P> {
     pub fn verify_digest(&self, digest: &MessageDigest<P>, signature: &Signature<P>) -> Result<(), Error> {
         let key = (self.key.as_ref(), &*self.p);
         with_backend!(DetectedBackend::best(), |b| operations::verify_expanded(b, key, digest, signature))
+    }
+
+    /// Verifies signatures, each beside the digest of its message; the results are in their order.
+    ///
+    /// On one core, and faster than one by one: several signatures share each reading of P.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSignature`] for each that is not valid.
+    pub fn verify_many(&self, signed: &[(MessageDigest<P>, Signature<P>)]) -> Vec<Result<(), Error>> {
+        let key = (self.key.as_ref(), &*self.p);
+        with_backend!(DetectedBackend::best(), |b| operations::verify_many(b, key, signed))
     }
 }
 

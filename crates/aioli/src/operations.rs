@@ -17,9 +17,11 @@ use crate::scheme::protect;
 use crate::scheme::public_map::{self, PublicMap};
 use crate::scheme::sign::{Request, SecretMap, SignBuffers};
 use crate::scheme::verify::{self, VerifyBuffers};
+use crate::scheme::verify_group::{GroupBuffers, group, verify_group};
 use crate::sig::Signature;
 use alloc::boxed::Box;
 use alloc::vec;
+use alloc::vec::Vec;
 
 /// The parts of an expanded secret key that signing reads beside the seed.
 #[derive(Clone)]
@@ -137,6 +139,26 @@ pub(crate) fn verify_expanded<P: ParameterSet, B: Backend>(
         let p = PublicMap::from_memory(p);
         accept(verify::verify::<P, B>(b, public_key, p, digest.as_ref(), signature.as_ref(), P::N, memory))
     })
+}
+
+/// Verifies many signatures, each beside the digest of its message, with one compact public key and
+/// its P1 and P2.
+#[inline(never)]
+pub(crate) fn verify_many<P: ParameterSet, B: Backend>(
+    b: B,
+    (public_key, p): (&[u8], &[u8]),
+    signed: &[(MessageDigest<P>, Signature<P>)],
+) -> Vec<Result<(), Error>> {
+    let group = group::<P>();
+    let mut results = Vec::with_capacity(signed.len());
+    memory::with(GroupBuffers::bytes::<P>(group), 0, |memory, _| {
+        for signed in signed.chunks(group) {
+            let parts = signed.iter().map(|(digest, signature)| (digest.as_ref(), signature.as_ref()));
+            let valid = verify_group::<P, B>(b, public_key, PublicMap::from_memory(p), parts, memory);
+            results.extend((0..signed.len()).map(|i| accept(valid >> i & 1 != 0)));
+        }
+    });
+    results
 }
 
 fn accept(valid: bool) -> Result<(), Error> {

@@ -11,5 +11,7 @@ pub(crate) mod sign;
 pub(crate) mod target;
 pub(crate) mod transpose;
 pub(crate) mod verify;
+#[cfg(feature = "alloc")]
+pub(crate) mod verify_group;
 pub(crate) mod vinegar;
 pub(crate) mod whip;

@@ -10,6 +10,7 @@ use crate::params::{PUBLIC_SEED_BYTES, ParameterSet};
 use crate::scheme::public_map;
 use crate::scheme::sign::ALL_SAMPLES;
 use crate::sig::Signature;
+use alloc::vec::Vec;
 
 /// AES-128 of the counter blocks of `seed`: P1 and P2 of a public key, or their first `p.len()`
 /// bytes.
@@ -104,6 +105,15 @@ pub fn verify_expanded<P: ParameterSet>(
     signature: &Signature<P>,
 ) -> Result<(), Error> {
     with_backend!(backend, |b| on::verify_expanded(b, key, digest, signature))
+}
+
+/// [`ExpandedVerifyingKey::verify_many`] on a backend.
+pub fn verify_many<P: ParameterSet>(
+    backend: DetectedBackend,
+    key: &ExpandedVerifyingKey<P>,
+    signed: &[(MessageDigest<P>, Signature<P>)],
+) -> Vec<Result<(), Error>> {
+    with_backend!(backend, |b| on::verify_many(b, key, signed))
 }
 
 /// An expanded signing key from its parts as [`ExpandedSigningKey`] documents them, unchecked:

@@ -8,6 +8,7 @@ use crate::message::MessageDigest;
 use crate::operations;
 use crate::params::ParameterSet;
 use crate::sig::Signature;
+use alloc::vec::Vec;
 
 /// Computes a public key.
 pub fn verifying_key<P: ParameterSet, B: Backend>(b: B, key: &SigningKey<P>) -> VerifyingKey<P> {
@@ -96,4 +97,13 @@ pub fn verify_expanded<P: ParameterSet, B: Backend>(
     signature: &Signature<P>,
 ) -> Result<(), Error> {
     operations::verify_expanded(b, (key.key.as_ref(), &key.p), digest, signature)
+}
+
+/// [`ExpandedVerifyingKey::verify_many`] on a backend.
+pub fn verify_many<P: ParameterSet, B: Backend>(
+    b: B,
+    key: &ExpandedVerifyingKey<P>,
+    signed: &[(MessageDigest<P>, Signature<P>)],
+) -> Vec<Result<(), Error>> {
+    operations::verify_many(b, (key.key.as_ref(), &key.p), signed)
 }

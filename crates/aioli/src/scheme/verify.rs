@@ -56,41 +56,22 @@ pub(crate) fn verify<P: ParameterSet, B: Backend>(
         VerifyBuffers::carve::<P>(memory, width);
 
     // Step 1: s and the salt.
-    let (s_bytes, salt) = signature.split_at(P::SIGNATURE_BYTES - P::SALT_BYTES);
-    if !(P::N * P::K).is_multiple_of(2) && s_bytes[s_bytes.len() - 1] >> 4 != 0 {
-        return false;
-    }
-    let s = decode_vectors::<P, B>(b, s_bytes, elements, s);
+    let Some(salt) = decode::<P, B>(b, signature, elements, s) else { return false };
+    let s = Coefficients::new(s, P::K, P::K).public();
 
     // Step 2: t and the linear map.
     b.shake256(&[&[digest, salt]], &mut [hash]);
     let t = target::<P, B>(b, hash, lambda);
 
-    // Step 3: W(s) = t. U and Lambda(s_i) are S [T | lambda] with T = (S P)'.
+    // Step 3: W(s) = t.
     products.fill(0);
-    let p3 = &public_key[PUBLIC_SEED_BYTES..];
     for strip in strips::<P>(width) {
-        let row_bytes = strip.len() * P::M_BYTES;
-        let sp = &mut sp[..P::K * row_bytes];
-        multiply_by_p::<P, B>(b, s, &mut p, p3, strip.clone(), sp);
-        let t_matrix = &mut t_matrix[..t_columns::<P>() * row_bytes];
-        b.vectorize(
-            #[inline(always)]
-            || {
-                let columns = t_columns::<P>();
-                transpose::<P>((P::K, strip.len()), (sp, strip.len()), (t_matrix, columns));
-                if P::LINEAR {
-                    let lambda = &lambda[strip.start * P::M_BYTES..];
-                    transpose::<P>((1, strip.len()), (lambda, P::N), (&mut t_matrix[P::K * P::M_BYTES..], columns));
-                }
-            },
-        );
-        let t_row_bytes = t_columns::<P>() * P::M_BYTES;
-        let t_rows = Operand::full(t_matrix, strip.len(), t_row_bytes).public();
-        b.left_product(s.columns_in(strip), t_rows, products, t_row_bytes);
+        let sp = &mut sp[..P::K * strip.len() * P::M_BYTES];
+        sp.fill(0);
+        multiply_by_p::<P, B>(b, s, &mut p, public_key, strip.clone(), sp);
+        add_products::<P, B>(b, s, sp, lambda, strip, t_matrix, products);
     }
-
-    whip::whipped_sum::<P, B>(b, &products[..P::K * t_columns::<P>() * P::M_BYTES], t_columns::<P>(), w);
+    whip::whipped_sum::<P, B>(b, products, t_columns::<P>(), w);
     w == t
 }
 
@@ -99,13 +80,15 @@ pub(crate) fn public_seed(public_key: &[u8]) -> &[u8; PUBLIC_SEED_BYTES] {
     public_key.first_chunk().expect("a public key begins with its seed")
 }
 
-/// Unpacks the K vectors of a signature; returns S transposed, written to `s`.
-fn decode_vectors<'s, P: ParameterSet, B: Backend>(
+/// Unpacks the K vectors of a signature and writes S transposed to `s`. Returns the salt, or
+/// nothing if the signature is malformed.
+pub(super) fn decode<'a, P: ParameterSet, B: Backend>(
     b: B,
-    s_bytes: &[u8],
+    signature: &'a [u8],
     elements: &mut [u8],
-    s: &'s mut [u8],
-) -> Coefficients<'s> {
+    s: &mut [u8],
+) -> Option<&'a [u8]> {
+    let (s_bytes, salt) = signature.split_at(P::SIGNATURE_BYTES - P::SALT_BYTES);
     // Slices of constant lengths, which the compiler unrolls.
     let s_bytes = &s_bytes[..(P::K * P::N).div_ceil(2)];
     let elements = &mut elements[..P::K * P::N];
@@ -121,7 +104,36 @@ fn decode_vectors<'s, P: ParameterSet, B: Backend>(
             }
         },
     );
-    Coefficients::new(s, P::K, P::K).public()
+    let padding = if (P::N * P::K).is_multiple_of(2) { 0 } else { s_bytes[s_bytes.len() - 1] >> 4 };
+    (padding == 0).then_some(salt)
+}
+
+/// Adds S [T | lambda] with T = (S P)' to `products`, which are `[U, Lambda(s)]`, for the columns
+/// `strip` of P. S P in these columns is `sp`.
+pub(super) fn add_products<P: ParameterSet, B: Backend>(
+    b: B,
+    s: Coefficients<'_>,
+    sp: &[u8],
+    lambda: &[u8],
+    strip: Range<usize>,
+    t_matrix: &mut [u8],
+    products: &mut [u8],
+) {
+    let columns = t_columns::<P>();
+    let t_row_bytes = columns * P::M_BYTES;
+    let t_matrix = &mut t_matrix[..strip.len() * t_row_bytes];
+    b.vectorize(
+        #[inline(always)]
+        || {
+            transpose::<P>((P::K, strip.len()), (sp, strip.len()), (t_matrix, columns));
+            if P::LINEAR {
+                let lambda = &lambda[strip.start * P::M_BYTES..];
+                transpose::<P>((1, strip.len()), (lambda, P::N), (&mut t_matrix[P::K * P::M_BYTES..], columns));
+            }
+        },
+    );
+    let t_rows = Operand::full(t_matrix, strip.len(), t_row_bytes).public();
+    b.left_product(s.columns_in(strip), t_rows, products, t_row_bytes);
 }
 
 /// Cuts the columns of P into strips of at most `width`. Only the last strip has columns of P2 and
@@ -136,24 +148,23 @@ fn strips<P: ParameterSet>(width: usize) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// `out = S P` in the columns `strip`, with P = `[[P1, P2], [0, P3]]`.
-fn multiply_by_p<P: ParameterSet, B: Backend>(
+/// `out += S P` in the columns `strip`, with P = `[[P1, P2], [0, P3]]`.
+pub(super) fn multiply_by_p<P: ParameterSet, B: Backend>(
     b: B,
     s: Coefficients<'_>,
     p: &mut PublicMap<'_, P>,
-    p3: &[u8],
+    public_key: &[u8],
     strip: Range<usize>,
     out: &mut [u8],
 ) {
     let stride = strip.len() * P::M_BYTES;
-    out.fill(0);
     if strip.start < P::V {
         p.left_product_p1(b, s, strip.start..P::V.min(strip.end), out, stride);
     }
     if strip.end == P::N {
         let right = &mut out[(P::V - strip.start.min(P::V)) * P::M_BYTES..];
         p.left_product_p2(b, s.columns_in(0..P::V), right, stride);
-        let p3 = Operand::upper(p3, P::O, P::O * P::M_BYTES, P::M_BYTES).public();
+        let p3 = Operand::upper(&public_key[PUBLIC_SEED_BYTES..], P::O, P::O * P::M_BYTES, P::M_BYTES).public();
         b.left_product(s.columns_in(P::V..P::N), p3, right, stride);
     }
 }

@@ -1,7 +1,8 @@
 //! Batches: every item gets its own result, in order.
 
+use aioli::backend::DetectedBackend;
 use aioli::batch::{Item, keygen_batch, sign_batch, verify_batch};
-use aioli::{Algorithm, Error, MessageDigest, ParameterSet, SigningKey, VerifyingKey, with_set};
+use aioli::{Algorithm, Error, MessageDigest, ParameterSet, Signature, SigningKey, VerifyingKey, hazmat, with_set};
 
 fn results_are_in_order_and_their_own<P: ParameterSet>() {
     let keys: Vec<(SigningKey<P>, VerifyingKey<P>)> = keygen_batch(5).into_iter().map(Result::unwrap).collect();
@@ -54,6 +55,53 @@ fn results_are_in_order_and_their_own<P: ParameterSet>() {
 fn every_item_gets_its_own_result() {
     for algorithm in Algorithm::ALL {
         with_set!(algorithm, P => results_are_in_order_and_their_own::<P>());
+    }
+}
+
+/// Seven signatures are more than one group of every set, and leave a group that is not full.
+const SIGNED: usize = 7;
+
+fn many_are_verified_as_one_by_one<P: ParameterSet>() {
+    let key = SigningKey::<P>::try_from(&[21; 40][..P::SECRET_KEY_BYTES]).unwrap();
+    let expanded = key.expand();
+    let public_key = key.verifying_key().expand();
+    let signed: Vec<_> =
+        (0..SIGNED as u8).map(|i| (MessageDigest::of(&[i]), expanded.sign_deterministic(&[i]).unwrap())).collect();
+    for b in DetectedBackend::all() {
+        for count in 0..=SIGNED {
+            let results = hazmat::verify_many(b, &public_key, &signed[..count]);
+            assert_eq!(results, vec![Ok(()); count], "{} on {b}", P::ALGORITHM);
+        }
+        // Each in turn is damaged at its beginning, in the last half byte of s, which is padding in
+        // some sets, and in its salt; or its message is another.
+        for at in 0..SIGNED {
+            for byte in [0, P::SIGNATURE_BYTES - P::SALT_BYTES - 1, P::SIGNATURE_BYTES - 1] {
+                let mut signed = signed.clone();
+                let mut signature = signed[at].1.as_ref().to_vec();
+                signature[byte] ^= 0x80;
+                signed[at].1 = Signature::try_from(&signature[..]).unwrap();
+                alone_is_invalid(b, at, &hazmat::verify_many(b, &public_key, &signed));
+            }
+            let mut signed = signed.clone();
+            signed[at].0 = MessageDigest::of(b"another");
+            alone_is_invalid(b, at, &hazmat::verify_many(b, &public_key, &signed));
+        }
+    }
+}
+
+#[track_caller]
+fn alone_is_invalid(b: DetectedBackend, at: usize, results: &[Result<(), Error>]) {
+    for (i, result) in results.iter().enumerate() {
+        let expected = if i == at { Err(Error::InvalidSignature) } else { Ok(()) };
+        assert_eq!(*result, expected, "signature {i} of {SIGNED} on {b}, where {at} is damaged");
+    }
+    assert_eq!(results.len(), SIGNED);
+}
+
+#[test]
+fn signatures_under_one_key_do_not_disturb_each_other() {
+    for algorithm in Algorithm::ALL {
+        with_set!(algorithm, P => many_are_verified_as_one_by_one::<P>());
     }
 }
 
