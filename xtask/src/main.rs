@@ -39,8 +39,9 @@ enum Task {
     /// sets but mayo1, mayo5 and, on the CPU, mayo2-round2. fuzz: 50 of the 60 seconds for each
     /// target. ct-valgrind: all sets but mayo2 and, on portable, mayo1. ct-msan, ct-trace and their
     /// share of ct-selftest: all backends but gfni512, and of the others ct-trace takes the solver.
-    /// openssl: OpenSSL 3.6, with CMS and TLS. reproducible: everything. Each of these commands
-    /// leaves out nothing when it is run by itself, but for openssl, which has --full too.
+    /// openssl: OpenSSL 3.6, with CMS and TLS, and TLS with rustls. reproducible: everything. Each
+    /// of these commands leaves out nothing when it is run by itself, but for openssl, which has
+    /// --full too.
     Ci {
         /// Leaves out nothing.
         #[arg(long)]
@@ -94,6 +95,9 @@ enum Task {
     /// Builds the provider for the machine's OpenSSL, and tests it by the commands openssl and
     /// aioli and by a program in C, under valgrind too.
     Openssl(openssl::Options),
+    /// Tests certificates and TLS in Rust: chains, requests, handshakes, and what OpenSSL reads of
+    /// them.
+    X509,
     /// Builds the library for a microcontroller without an allocator, and for WebAssembly.
     Cross,
     /// Tests the backend for 64-bit Arm under QEMU, and counts the instructions that its operations
@@ -149,6 +153,7 @@ fn main() {
         Task::Bouncycastle => bouncycastle::check(),
         Task::C(options) => c::run_with(&options),
         Task::Openssl(options) => openssl::check(&options),
+        Task::X509 => steps::x509(),
         Task::Cross => steps::cross(),
         Task::Neon(options) => neon::run(&options),
         Task::Gpu => gpu::check(gpu::Extent::Full),
@@ -193,6 +198,7 @@ const STEPS: &[Step] = &[
     ("bouncycastle", |_| bouncycastle::check()),
     ("c", |_| c::run_with(&c::Options::default())),
     ("openssl", |full| openssl::check(&openssl::Options { full })),
+    ("x509", |_| steps::x509()),
     ("cross", |_| steps::cross()),
     ("neon", |full| neon::run(&if full { neon::Options::default() } else { neon::Options::in_short() })),
     ("gpu", |full| gpu::check(if full { gpu::Extent::Full } else { gpu::Extent::Short })),

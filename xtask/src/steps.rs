@@ -68,6 +68,14 @@ pub(crate) fn lab() -> Outcome {
     cargo(&["test", "-p", "xtask"]).and(|| cargo(&["test", "-p", "aioli-lab"]))
 }
 
+/// Certificates and TLS in Rust.
+pub(crate) fn x509() -> Outcome {
+    if !answers("openssl", &["version"]) {
+        return Outcome::Impossible("openssl: apt-get install openssl".into());
+    }
+    cargo(&["test", "-p", "aioli-x509", "-p", "aioli-rustls"])
+}
+
 /// The page of a report as readers get it, and whether the libraries in it are those of npm.
 pub(crate) fn page() -> Outcome {
     const WEB: &str = "crates/aioli-lab/web";
