@@ -9,6 +9,7 @@ use aioli::pkcs8::pkcs8::pkcs5::{pbes2, scrypt};
 use aioli::pkcs8::pkcs8::spki::AlgorithmIdentifierRef;
 use aioli::pkcs8::{EncodePrivateKey, EncodePublicKey, Identifiers, LineEnding};
 use aioli_fuzz::{PASSPHRASE, Random};
+use aioli_x509::{Authority, Request, days};
 use base64ct::{Base64, Base64Unpadded, Encoding};
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -50,6 +51,9 @@ fn main() {
             write("inspect", what, pem.as_bytes());
         }
 
+        if set == Algorithm::Mayo1 {
+            certificates(&key);
+        }
         let envelope = envelope(&public, &signature);
         write("envelope", "lf", envelope.as_bytes());
         write("envelope", "crlf", envelope.replace('\n', "\r\n").as_bytes());
@@ -62,6 +66,19 @@ fn main() {
             write("kernels", &format!("kernel-{kernel}"), &[&[kernel], &bytes[..]].concat());
         }
     }
+}
+
+/// A certificate, a request and a chain. Their salts and serial numbers are random.
+fn certificates(key: &SigningKey) {
+    let name = |name: &str| name.parse().expect("a name");
+    let period = days(9).expect("a time that is near");
+    let authority = Authority::root(key, name("CN=a"), period).expect("a key and a name");
+    let hosts = ["a.example", "::1"].map(|host| host.parse().expect("a name of a host"));
+    let request = Request::new(key, name("CN=b"), &hosts).expect("a key and a name");
+    let leaf = authority.issue(&request, hosts.to_vec(), period).expect("an authority");
+    write("inspect", "certificate", leaf.as_der());
+    write("inspect", "request", request.as_der());
+    write("inspect", "chain", [leaf.to_pem(), authority.certificate().to_pem()].concat().as_bytes());
 }
 
 fn write(target: &str, name: &str, bytes: &[u8]) {

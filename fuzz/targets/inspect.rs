@@ -11,6 +11,7 @@ macro_rules! of_the_command {
 }
 of_the_command! {
     "../../crates/aioli-cli/src/cli.rs" cli
+    "../../crates/aioli-cli/src/describe.rs" describe
     "../../crates/aioli-cli/src/envelope.rs" envelope
     "../../crates/aioli-cli/src/error.rs" error
     "../../crates/aioli-cli/src/files.rs" files
@@ -35,5 +36,5 @@ fuzz_target!(|bytes: &[u8]| {
     let path = format!("/proc/self/fd/{}", file.as_raw_fd()).into();
     let arguments = cli::Inspect { files: vec![path], passphrase: keys::PassphraseSource { passphrase_file: None } };
     let exit = inspect::run(&arguments).expect("a file of its own and standard output");
-    assert!(matches!(exit, error::Exit::Done | error::Exit::Malformed), "{exit:?}");
+    assert!(matches!(exit, error::Exit::Done | error::Exit::Invalid | error::Exit::Malformed), "{exit:?}");
 });

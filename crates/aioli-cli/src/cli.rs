@@ -1,5 +1,10 @@
 //! The arguments of the command, and its help.
 
+#[path = "cli/cert.rs"]
+mod cert;
+
+pub(crate) use cert::{Ca, Cert, CertCommand, Issue, Key, Output, Purpose, Request, Show, Verify as CertVerify};
+
 use crate::keys::PassphraseSource;
 use aioli::Algorithm;
 use aioli::backend::{BackendKind, DetectedBackend};
@@ -32,6 +37,7 @@ pub(crate) enum Command {
     Sign(Sign),
     Verify(Verify),
     Inspect(Inspect),
+    Cert(Cert),
     Kat(Kat),
     Speed(Speed),
     Demo(Demo),
@@ -206,7 +212,7 @@ pub(crate) struct Sign {
   aioli verify -k ci.pub --json dist/*.tar.gz
   tar c src | aioli verify -k ci.pub --signature src.tar.sig -")]
 pub(crate) struct Verify {
-    /// The public key
+    /// The public key, or a certificate or request with it, which is not verified here
     #[arg(short, long, value_name = "KEY", value_hint = ValueHint::FilePath)]
     pub(crate) key: PathBuf,
     /// Signed files; - is standard input and needs --signature
@@ -226,10 +232,11 @@ pub(crate) struct Verify {
     pub(crate) json: bool,
 }
 
-/// Describe key and signature files
+/// Describe files of keys, signatures and certificates
 ///
-/// Recognises private, encrypted and public keys (PEM and DER), signatures in the form that `sign`
-/// writes, and, by their length, raw keys and signatures. Prints nothing secret.
+/// Recognises private, encrypted and public keys, certificates and requests (PEM and DER),
+/// signatures in the form that `sign` writes, and, by their length, raw keys and signatures. Prints
+/// nothing secret.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   aioli inspect release.pub aioli-0.1.0.tar.gz.sig
@@ -372,8 +379,9 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 const EXIT_CODES: &str = "Exit codes (stable):
-  0  done, or every signature is valid
-  1  a signature is not valid, a fault was detected while signing, or a known answer differs
+  0  done, or every signature or certificate is valid
+  1  a signature or certificate is not valid, a fault was detected while signing, or a known answer
+     differs
   2  usage: wrong, missing or conflicting arguments (standard input used twice, an output that is
      an input), or no terminal to ask for a passphrase
   3  input or output: a file cannot be read or written, exists already, or must not be replaced

@@ -1,5 +1,6 @@
 //! A module for each command. Its `run` does the work and returns the code to exit with.
 
+pub(crate) mod cert;
 pub(crate) mod convert;
 pub(crate) mod demo;
 pub(crate) mod generate;

@@ -58,6 +58,8 @@ pub(crate) enum Error {
     NotBound(PathBuf),
     /// The signature and the key are of different sets or rounds.
     OtherSet { path: PathBuf, expected: aioli::Algorithm, given: String },
+    /// A certificate or request was not made, read or accepted.
+    Certificate { path: PathBuf, error: aioli_x509::Error },
     /// The library failed.
     Library(aioli::Error),
 }
@@ -75,6 +77,8 @@ pub(crate) enum Reason {
     RawSignature { given: usize, expected: usize, algorithm: aioli::Algorithm },
     /// The file has no known form of a key or signature.
     Unknown { bytes: usize },
+    /// The file has neither a certificate nor a request for one.
+    NoCertificate,
     /// The first line of a passphrase file is empty.
     EmptyPassphrase,
 }
@@ -89,6 +93,13 @@ impl Error {
             Self::Malformed { reason: Reason::Key(aioli::Error::KeyFormat(FormatError::Encrypted)), .. } => Exit::Usage,
             Self::Malformed { .. } => Exit::Malformed,
             Self::OtherKey { .. } | Self::NotBound(_) | Self::OtherSet { .. } => Exit::KeyMismatch,
+            Self::Certificate { error, .. } => match error {
+                aioli_x509::Error::Mayo(error) => Self::Library(*error).exit(),
+                aioli_x509::Error::Refused(_) => Exit::Invalid,
+                aioli_x509::Error::OtherKey => Exit::KeyMismatch,
+                aioli_x509::Error::Nameless | aioli_x509::Error::Host(_) | aioli_x509::Error::Validity => Exit::Usage,
+                _ => Exit::Malformed,
+            },
             Self::Library(error) => match error {
                 aioli::Error::InvalidSignature | aioli::Error::FaultDetected => Exit::Invalid,
                 aioli::Error::AlgorithmMismatch { .. } => Exit::KeyMismatch,
@@ -133,6 +144,7 @@ impl fmt::Display for Error {
             Self::OtherSet { path, expected, given } => {
                 write!(f, "{}: signature of {given}, but the key is for {expected}", shown(path))
             }
+            Self::Certificate { path, error } => write!(f, "{}: {error}", shown(path)),
             Self::Library(error) => error.fmt(f),
         }
     }
@@ -152,6 +164,7 @@ impl fmt::Display for Reason {
                 f,
                 "neither a key nor a signature: not PEM, DER or an envelope, and no raw one has {bytes} bytes"
             ),
+            Self::NoCertificate => f.write_str("neither a certificate nor a request for one"),
             Self::EmptyPassphrase => f.write_str("the passphrase, the first line, is empty"),
         }
     }

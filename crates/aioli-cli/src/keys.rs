@@ -5,6 +5,7 @@ use crate::shown::shown;
 use crate::{files, terminal};
 use aioli::any::{SigningKey, VerifyingKey};
 use aioli::pkcs8::{EncodePrivateKey, EncodePublicKey, FormatError, Identifiers, LineEnding};
+use aioli_x509::Contents;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
@@ -104,10 +105,19 @@ pub(crate) fn is_private(path: &Path) -> bool {
         || file.windows(label.len()).any(|window| window == label)
 }
 
-/// Reads a public key.
+/// Reads a public key, or takes it from a certificate or a request.
 pub(crate) fn read_public(path: &Path) -> Result<VerifyingKey, Error> {
-    let key = Identifiers::OQS.decode_public_key(&files::read(path)?);
-    key.map_err(|error| Error::Malformed { path: path.into(), reason: Reason::Key(error) })
+    let file = files::read(path)?;
+    match Contents::read(&file) {
+        Some(contents) => {
+            let key = contents.and_then(|contents| contents.key());
+            key.map_err(|error| Error::Certificate { path: path.into(), error })
+        }
+        None => {
+            let key = Identifiers::OQS.decode_public_key(&file);
+            key.map_err(|error| Error::Malformed { path: path.into(), reason: Reason::Key(error) })
+        }
+    }
 }
 
 /// The text of a private key file.

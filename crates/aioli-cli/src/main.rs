@@ -3,6 +3,7 @@
 mod cli;
 mod clock;
 mod commands;
+mod describe;
 mod envelope;
 mod error;
 mod files;
@@ -44,6 +45,7 @@ fn run(command: Option<Command>) -> Result<Exit, Error> {
         Some(Command::Sign(arguments)) => commands::sign::run(&arguments),
         Some(Command::Verify(arguments)) => commands::verify::run(&arguments),
         Some(Command::Inspect(arguments)) => commands::inspect::run(&arguments),
+        Some(Command::Cert(arguments)) => commands::cert::run(&arguments),
         Some(Command::Kat(arguments)) => commands::kat::run(&arguments),
         Some(Command::Speed(arguments)) => commands::speed::run(&arguments),
         Some(Command::Demo(arguments)) => commands::demo::run(&arguments),

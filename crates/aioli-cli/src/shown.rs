@@ -31,6 +31,11 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
+/// A text for people to read, with the same characters escaped, but backslashes as they are.
+pub(crate) fn safe(text: &str) -> String {
+    text.chars().map(|c| if is_deceptive(c) { c.escape_default().to_string() } else { c.into() }).collect()
+}
+
 /// Whether a terminal obeys or hides a character instead of showing it.
 pub(crate) fn is_deceptive(c: char) -> bool {
     let invisible = matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'

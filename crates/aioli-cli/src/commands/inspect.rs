@@ -1,12 +1,12 @@
 //! `aioli inspect`.
 
 use crate::cli::Inspect;
+use crate::describe::{Description, certificates, set};
 use crate::envelope::Envelope;
 use crate::error::{Error, Exit, Reason};
 use crate::fingerprint::fingerprint;
 use crate::round::round_number;
-use crate::shown::shown;
-use crate::terminal::{complain, say};
+use crate::terminal::complain;
 use crate::{files, keys};
 use aioli::Algorithm;
 use aioli::any::{SigningKey, VerifyingKey};
@@ -21,12 +21,7 @@ pub(crate) fn run(arguments: &Inspect) -> Result<Exit, Error> {
     let mut worst = Exit::Done;
     for file in &arguments.files {
         match describe(file, arguments) {
-            Ok(Description { what, facts }) => {
-                say!("{}: {what}", shown(file))?;
-                for (name, value) in facts {
-                    say!("  {name:<12} {value}")?;
-                }
-            }
+            Ok(descriptions) => descriptions.iter().try_for_each(|description| description.print(file))?,
             Err(error) => {
                 complain(&error);
                 worst = worst.max(error.exit());
@@ -36,31 +31,28 @@ pub(crate) fn run(arguments: &Inspect) -> Result<Exit, Error> {
     Ok(worst)
 }
 
-/// A description of a file.
-struct Description {
-    /// The kind of file.
-    what: String,
-    /// Names and values, one pair for each line of the output.
-    facts: Vec<(&'static str, String)>,
+/// Describes a file, which has several parts if it is a chain of certificates.
+fn describe(path: &Path, arguments: &Inspect) -> Result<Vec<Description>, Error> {
+    let file = files::read(path)?;
+    certificates(path, &file).unwrap_or_else(|| Ok(vec![describe_one(path, &file, arguments)?]))
 }
 
-/// Describes a file.
-fn describe(path: &Path, arguments: &Inspect) -> Result<Description, Error> {
-    let file = files::read(path)?;
+/// Describes a key or a signature.
+fn describe_one(path: &Path, file: &[u8], arguments: &Inspect) -> Result<Description, Error> {
     let malformed = |reason| Error::Malformed { path: path.into(), reason };
-    if Envelope::is_meant(&file) {
-        let envelope = Envelope::parse(&file).map_err(|error| malformed(Reason::Envelope(error)))?;
+    if Envelope::is_meant(file) {
+        let envelope = Envelope::parse(file).map_err(|error| malformed(Reason::Envelope(error)))?;
         return Ok(signature(&envelope));
     }
     let pem = file.windows(BEGIN.len()).any(|window| window == BEGIN);
     let encoding = if pem { "PEM" } else { "DER" };
-    let public = Identifiers::OQS.decode_public_key(&file);
-    let private = Identifiers::OQS.decode_private_key(&file, None);
+    let public = Identifiers::OQS.decode_public_key(file);
+    let private = Identifiers::OQS.decode_private_key(file, None);
     match (public, private) {
         (Ok(key), _) => Ok(public_key(&key, encoding)),
         (_, Ok(key)) => Ok(private_key(&key, path, &format!("{encoding}, not encrypted"))),
         (_, Err(aioli::Error::KeyFormat(FormatError::Encrypted))) => {
-            let encryption = encryption(&file).unwrap_or_else(|| "unknown algorithm".into());
+            let encryption = encryption(file).unwrap_or_else(|| "unknown algorithm".into());
             match arguments.passphrase.passphrase_file {
                 Some(_) => {
                     let key = keys::open_private(path, &arguments.passphrase)?;
@@ -122,16 +114,6 @@ fn private_key(key: &SigningKey, path: &Path, how: &str) -> Description {
         facts.push(("warning", format!("not only the owner can access it (mode {mode:04o})")));
     }
     Description { what: format!("MAYO private key (PKCS#8, {how})"), facts }
-}
-
-/// The set's name, round and level, and its warning if it has one.
-fn set(algorithm: Algorithm) -> Vec<(&'static str, String)> {
-    let name = algorithm.set_name();
-    let round = round_number(algorithm);
-    let level = algorithm.level();
-    let mut facts = vec![("set", format!("{name} of round {round} ({algorithm}), NIST level {level}"))];
-    facts.extend(algorithm.warning().map(|warning| ("warning", warning.into())));
-    facts
 }
 
 /// Every raw key or signature that has this many bytes; none if no set has one.

@@ -4,8 +4,8 @@ use crate::{AIOLI, Place, Run};
 use aioli::backend::BackendKind;
 use std::process::{Command, Stdio};
 
-const COMMANDS: [&str; 11] =
-    ["keygen", "pubkey", "convert", "sign", "verify", "inspect", "kat", "speed", "demo", "completions", "man"];
+const COMMANDS: [&str; 12] =
+    ["keygen", "pubkey", "convert", "sign", "verify", "inspect", "cert", "kat", "speed", "demo", "completions", "man"];
 
 #[test]
 fn help_names_the_commands_and_the_exit_codes() {

@@ -1,6 +1,7 @@
 //! The command, tested by running it.
 
 mod bound;
+mod certificates;
 mod files;
 mod help;
 mod inspect;
