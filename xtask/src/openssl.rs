@@ -10,6 +10,7 @@ use std::process::Command;
 #[derive(Args, Default)]
 pub(crate) struct Options {
     /// Tests with OpenSSL 3.6 as well, which is built from source: CMS and TLS need 3.2 or later.
+    /// TLS is then spoken with rustls, too.
     #[arg(long)]
     pub(crate) full: bool,
 }
@@ -44,6 +45,7 @@ fn all(full: bool) -> Result<(), Outcome> {
     if full {
         // The same files, since a provider for 3.0 is one for all that follow.
         let newer = build_newer(&folder)?;
+        done(Command::new("cargo").args(["build", "-q", "-p", "aioli-rustls", "--examples"]))?;
         test(&folder, &newer.join("apps/openssl"), Some(&newer))?;
     }
     Ok(())
@@ -52,11 +54,12 @@ fn all(full: bool) -> Result<(), Outcome> {
 /// Tests the provider in a folder with a command and the libraries that belong to it.
 fn test(folder: &Path, openssl: &Path, libraries: Option<&Path>) -> Result<(), Outcome> {
     let work = folder.join("work");
+    let examples = std::path::absolute("target/debug/examples").map_err(failed)?;
     let command = |program: &Path| {
         let mut command = Command::new(program);
         command.env("OPENSSL_MODULES", folder).env("OPENSSL_CONF", work.join("round2.cnf"));
         if let Some(libraries) = libraries {
-            command.env("LD_LIBRARY_PATH", libraries);
+            command.env("LD_LIBRARY_PATH", libraries).env("TLS_EXAMPLES", &examples);
         }
         command
     };

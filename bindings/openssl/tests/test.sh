@@ -2,6 +2,9 @@
 # Tests the provider by the commands openssl and aioli, in a folder that it empties first.
 #
 #     OPENSSL_MODULES=FOLDER-OF-AIOLI.SO tests/test.sh OPENSSL AIOLI FOLDER SET...
+#
+# With TLS_EXAMPLES=FOLDER, the examples client and server of crates/aioli-rustls are the other side
+# of handshakes.
 set -euo pipefail
 openssl=$(type -P "$1") aioli=$(realpath "$2") folder=$3
 sets=("${@:4}")
@@ -132,24 +135,63 @@ cms() {
     refused "fail" "$openssl" cms -verify -binary -inform DER -in flipped.der -CAfile ca.pem -purpose any
 }
 
-tls() {
-    local port=$((20000 + $$ % 20000)) tries
+port=$((20000 + $$ % 20000))
+start() { # start WORD COMMAND...: a server, which is ready when it has said the word
+    local word=$1
+    shift
     : > server
-    "$openssl" s_server -accept "127.0.0.1:$port" -cert leaf.pem -key leaf.key -tls1_3 -www > server 2>&1 &
-    local server=$!
+    "$@" > server 2>&1 &
+    server=$!
     trap "kill $server" EXIT
-    for tries in {1..50}; do
-        grep -q ACCEPT server && break
-        sleep 0.2
+    appears "$word" server
+}
+stop() {
+    kill "$server"
+    trap - EXIT
+    wait "$server" 2> /dev/null || true
+}
+appears() { # appears TEXT FILE: waits until the file contains the text
+    local tries
+    for tries in {1..300}; do
+        grep -q -e "$1" "$2" && return
+        sleep 0.1
     done
+    echo "no '$1' in $2" >&2
+    return 1
+}
+
+tls() {
+    start ACCEPT "$openssl" s_server -accept "127.0.0.1:$port" -cert leaf.pem -key leaf.key -tls1_3 -www
     echo | openssl s_client -connect "127.0.0.1:$port" -CAfile ca.pem -verify_return_error -tls1_3 > client
     grep -q "Verify return code: 0 (ok)" client
     grep -q "signature type: $set" client
     refused "verify error" "$openssl" s_client -connect "127.0.0.1:$port" -CAfile wrong-ca.pem -verify_return_error \
         -tls1_3 < /dev/null
-    kill "$server"
-    trap - EXIT
-    wait "$server" 2> /dev/null || true
+    stop
+}
+
+# OpenSSL and rustls, both ways.
+rustls() {
+    # This server sends each line back in reverse.
+    start ACCEPT "$openssl" s_server -accept "127.0.0.1:$port" -cert leaf.pem -key leaf.key -tls1_3 -rev
+    "$TLS_EXAMPLES/client" "127.0.0.1:$port" localhost ca.pem round2 > answer 2> errors || { cat errors >&2; return 1; }
+    grep -q "a key of $set\$" errors
+    echo "enil a" | cmp - answer
+    refused "InvalidCertificate" "$TLS_EXAMPLES/client" "127.0.0.1:$port" localhost wrong-ca.pem round2
+    refused "NotValidForName" "$TLS_EXAMPLES/client" "127.0.0.1:$port" example.org ca.pem round2
+    stop
+    start listening "$TLS_EXAMPLES/server" "127.0.0.1:$port" leaf.pem leaf.key round2
+    : > client
+    {
+        echo "a line that comes back"
+        appears "^a line that comes back$" client
+        echo Q
+    } | openssl s_client -connect "127.0.0.1:$port" -CAfile ca.pem -verify_return_error -tls1_3 > client
+    grep -q "Verify return code: 0 (ok)" client
+    grep -q "signature type: $set" client
+    refused "verify error" "$openssl" s_client -connect "127.0.0.1:$port" -CAfile wrong-ca.pem -verify_return_error \
+        -tls1_3 < /dev/null
+    stop
 }
 
 version=$("$openssl" version | cut -d' ' -f2)
@@ -176,6 +218,7 @@ for set in "${sets[@]}"; do
     if ((major > 3 || minor >= 2)); then
         cms
         tls
+        [[ ${TLS_EXAMPLES:-} ]] && rustls
     fi
     cd ..
     echo "OpenSSL $version, $set: as it should be"
