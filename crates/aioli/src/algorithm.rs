@@ -58,6 +58,7 @@ impl Algorithm {
     /// Why the set should not protect anything, if there is a reason.
     pub const fn warning(self) -> Option<&'static str> {
         match self {
+            #[cfg(feature = "round2")]
             Self::Mayo2Round2 => {
                 Some("round 2's MAYO_2 is broken at its claimed level (wedge attack, about 2^113): for comparison only")
             }

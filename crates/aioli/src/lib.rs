@@ -20,7 +20,7 @@
 //!
 //! - [`mayo1`], [`mayo2`], [`mayo3`], [`mayo5`]: the types of each parameter set of round 3, the
 //!   current MAYO.
-//! - [`round2`]: the same for round 2, the round of most published figures.
+//! - [`round2`] (feature `round2`): the same for round 2, the round of most published figures.
 //! - [`any`]: keys and signatures whose set ([`Algorithm`]) is chosen at run time.
 //! - `batch` (feature `rayon`): many operations at once, on all cores.
 //! - `pkcs8` (feature `pkcs8`): keys as PEM and DER files.
@@ -58,7 +58,7 @@
 //!
 //! # Features
 //!
-//! `std` and `getrandom` are on by default. Without `alloc` there is [`hazmat::in_place`] alone.
+//! `std`, `getrandom` and `round2` are on by default. Without `alloc` there is [`hazmat::in_place`] alone.
 //! `rayon` adds `batch`, `pkcs8` adds key files. No feature changes what a function computes.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

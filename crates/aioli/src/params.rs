@@ -259,6 +259,7 @@ pub mod round3 {
 /// figures.
 ///
 /// They do not interoperate with round 3.
+#[cfg(feature = "round2")]
 pub mod round2 {
     parameter_set! {
         /// Round 2's MAYO_1, NIST level 1.
@@ -286,6 +287,7 @@ pub mod round2 {
 mod exponents {
     /// The exponents of round 2 (docs/mayo.md, The whipped map, 2). They count up from 0 along
     /// i = 0, ..., k-1 and, for each i, along j = k-1 down to i. `KK` is `K * K`.
+    #[cfg(feature = "round2")]
     pub(super) const fn counting<const K: usize, const KK: usize>() -> [u8; KK] {
         let mut table = [0; KK];
         let mut i = 0;

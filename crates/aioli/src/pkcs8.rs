@@ -46,7 +46,7 @@
 
 mod certificates;
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, Round};
 use crate::any;
 pub use crate::error::format::FormatError;
 use crate::params::ParameterSet;
@@ -204,7 +204,7 @@ impl Identifiers {
         };
         let field = info.public_key.map(|field| field.as_bytes().ok_or(FormatError::UnusedBits)).transpose()?;
         // Only a public key tells pq-mayo's interim MAYO_2 from that of round 2.
-        if algorithm == Algorithm::Mayo2Round2 && form.tag() == PQ_MAYO_SEED && field.is_none() {
+        if has_interim_namesake(algorithm) && form.tag() == PQ_MAYO_SEED && field.is_none() {
             return Err(FormatError::InterimSet.into());
         }
         let key = any::SigningKey::from_bytes(algorithm, seed)?;
@@ -416,10 +416,15 @@ fn can_allocate(bytes: u64) -> bool {
 fn public_key(algorithm: Algorithm, bytes: &[u8]) -> Result<any::VerifyingKey, Error> {
     let wrapped = <&OctetStringRef>::from_der(bytes).map(OctetStringRef::as_bytes).ok();
     let bytes = wrapped.filter(|key| key.len() == algorithm.public_key_bytes()).unwrap_or(bytes);
-    match (algorithm, bytes.len()) {
-        (Algorithm::Mayo2Round2, INTERIM_PUBLIC_KEY_BYTES) => Err(FormatError::InterimSet.into()),
+    match (has_interim_namesake(algorithm), bytes.len()) {
+        (true, INTERIM_PUBLIC_KEY_BYTES) => Err(FormatError::InterimSet.into()),
         _ => any::VerifyingKey::from_bytes(algorithm, bytes),
     }
+}
+
+/// Whether this is round 2's MAYO_2, whose identifier pq-mayo's interim MAYO_2 has too.
+fn has_interim_namesake(algorithm: Algorithm) -> bool {
+    algorithm.round() == Round::Two && algorithm.set_name() == "MAYO_2"
 }
 
 /// The tag of the seed in pq-mayo's form, `[0] IMPLICIT OCTET STRING`.

@@ -14,8 +14,8 @@
 #[macro_export]
 macro_rules! for_the_sets {
     ($arguments:tt => $($callback:tt)+) => {
-        $($callback)+! {
-            $arguments
+        $crate::with_round2! {
+            ($arguments => $($callback)+)
 
             /// Round 3 (specification of August 2026), the current MAYO. Its modules are also at
             /// the top of the crate.
@@ -29,6 +29,19 @@ macro_rules! for_the_sets {
                 Mayo5 = Mayo5 mayo5 "mayo5" "MAYO_5" 5 "1.3.9999.8.5.5"
                     "MAYO_5, NIST level 5: public key 5554 bytes, signature 964.";
             }
+        }
+    };
+}
+
+/// Adds the sets of round 2 to the list, if they are compiled.
+#[cfg(feature = "round2")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! with_round2 {
+    (($arguments:tt => $($callback:tt)+) $($round3:tt)*) => {
+        $($callback)+! {
+            $arguments
+            $($round3)*
 
             /// Round 2 (specification of February 2025), the round of most published figures. It
             /// does not interoperate with round 3.
@@ -42,6 +55,19 @@ macro_rules! for_the_sets {
                 Mayo5Round2 = Mayo5 mayo5 "mayo5-round2" "MAYO_5" 5 "1.3.9999.8.5.3"
                     "Round 2's MAYO_5, NIST level 5: public key 5554 bytes, signature 964.";
             }
+        }
+    };
+}
+
+/// Hands on the list as it is: the sets of round 2 are not compiled.
+#[cfg(not(feature = "round2"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! with_round2 {
+    (($arguments:tt => $($callback:tt)+) $($round3:tt)*) => {
+        $($callback)+! {
+            $arguments
+            $($round3)*
         }
     };
 }
