@@ -295,8 +295,9 @@ impl ExpandedSigningKey {
     /// # Errors
     ///
     /// [`Error::AlgorithmMismatch`].
-    pub fn checked(self, public_key: &VerifyingKey) -> Result<Self, Error> {
-        self.0.checked(public_key).map(Self)
+    pub fn checked(mut self, public_key: &VerifyingKey) -> Result<Self, Error> {
+        self.0.check_with(public_key)?;
+        Ok(self)
     }
 
     /// Signs with fresh randomness.
@@ -359,7 +360,7 @@ impl core::fmt::Debug for ExpandedVerifyingKey {
 trait Signing: Send + Sync {
     fn algorithm(&self) -> Algorithm;
     fn verifying_key(&self) -> VerifyingKey;
-    fn checked(self: Box<Self>, public_key: &VerifyingKey) -> Result<Box<dyn Signing>, Error>;
+    fn check_with(&mut self, public_key: &VerifyingKey) -> Result<(), Error>;
     #[cfg(feature = "getrandom")]
     fn sign(&self, digest: &MessageDigest) -> Result<Signature, Error>;
 }
@@ -373,8 +374,9 @@ impl<P: ParameterSet> Signing for crate::ExpandedSigningKey<P> {
         self.verifying_key().into()
     }
 
-    fn checked(self: Box<Self>, public_key: &VerifyingKey) -> Result<Box<dyn Signing>, Error> {
-        Ok(Box::new((*self).checked(&public_key.typed()?)))
+    fn check_with(&mut self, public_key: &VerifyingKey) -> Result<(), Error> {
+        self.check_with(&public_key.typed()?);
+        Ok(())
     }
 
     #[cfg(feature = "getrandom")]

@@ -160,8 +160,14 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
     /// `docs/faults.md` says which attacks this answers.
     #[must_use]
     pub fn checked(mut self, public_key: &VerifyingKey<P>) -> Self {
-        self.check = Some(Box::new(*public_key));
+        self.check_with(public_key);
         self
+    }
+
+    /// Makes this a [`checked`](Self::checked) key where it is: moving it would leave its seed
+    /// behind.
+    pub(crate) fn check_with(&mut self, public_key: &VerifyingKey<P>) {
+        self.check = Some(Box::new(*public_key));
     }
 
     /// The compact key.
