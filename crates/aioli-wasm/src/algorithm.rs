@@ -1,0 +1,65 @@
+//! The parameter sets, and the backend that computes.
+
+use crate::round::round_number;
+use aioli::Algorithm;
+use aioli::backend::DetectedBackend;
+use js_sys::{Array, Object, Reflect};
+use wasm_bindgen::prelude::*;
+
+#[wasm_bindgen(typescript_custom_section)]
+const TYPES: &str = r#"
+/** The name of a parameter set, as the command `aioli` takes it. */
+export type Algorithm =
+    | "mayo1" | "mayo2" | "mayo3" | "mayo5"
+    | "mayo1-round2" | "mayo2-round2" | "mayo3-round2" | "mayo5-round2";
+
+/** What there is to know of a parameter set. */
+export interface AlgorithmInfo {
+    readonly name: Algorithm;
+    /** The name in the specification: `MAYO_1`. */
+    readonly set: string;
+    readonly round: 2 | 3;
+    /** The claimed NIST security level. */
+    readonly level: 1 | 3 | 5;
+    readonly secretKeyBytes: number;
+    readonly publicKeyBytes: number;
+    readonly signatureBytes: number;
+    /** Why the set should not protect anything, if there is a reason. */
+    readonly warning?: string;
+}
+"#;
+
+/// The parameter sets of this build, round 3 first.
+#[wasm_bindgen(unchecked_return_type = "AlgorithmInfo[]")]
+pub fn algorithms() -> Array {
+    Algorithm::ALL.iter().map(|&algorithm| info(algorithm)).collect()
+}
+
+/// The name of the backend that computes: `simd128`, or `portable` in builds without vectors.
+#[wasm_bindgen(unchecked_return_type = "\"simd128\" | \"portable\"")]
+pub fn backend() -> String {
+    DetectedBackend::best().to_string()
+}
+
+fn info(algorithm: Algorithm) -> Object {
+    let object = Object::new();
+    let set = |name: &str, value: JsValue| {
+        // A fresh object takes any property, so this cannot fail.
+        let _ = Reflect::set(&object, &name.into(), &value);
+    };
+    set("name", algorithm.name().into());
+    set("set", algorithm.set_name().into());
+    set("round", round_number(algorithm).into());
+    set("level", algorithm.level().into());
+    for (name, bytes) in [
+        ("secretKeyBytes", algorithm.secret_key_bytes()),
+        ("publicKeyBytes", algorithm.public_key_bytes()),
+        ("signatureBytes", algorithm.signature_bytes()),
+    ] {
+        set(name, (bytes as u32).into());
+    }
+    if let Some(warning) = algorithm.warning() {
+        set("warning", warning.into());
+    }
+    object
+}

@@ -1,0 +1,26 @@
+//! MAYO signatures for JavaScript: the classes of the npm package `aioli-wasm`.
+//!
+//! The classes wrap [`aioli::any`], whose sets are chosen at run time. Methods throw an
+//! `AioliError` that names what was wrong and what was expected; none of them panics.
+
+mod algorithm;
+mod edge;
+mod error;
+mod message;
+mod signature_file;
+mod signing_key;
+mod verifying_key;
+
+/// The files of the command, read and written by its own code.
+#[path = "../../aioli-cli/src/envelope.rs"]
+mod envelope;
+#[path = "../../aioli-cli/src/fingerprint.rs"]
+mod fingerprint;
+#[path = "../../aioli-cli/src/round.rs"]
+mod round;
+
+pub use algorithm::{algorithms, backend};
+pub use message::{MessageDigest, MessageHasher};
+pub use signature_file::SignatureFile;
+pub use signing_key::{ExpandedSigningKey, SigningKey};
+pub use verifying_key::{ExpandedVerifyingKey, VerifyingKey};
