@@ -17,6 +17,7 @@ mod rules;
 mod steps;
 mod structure;
 mod tools;
+mod web;
 
 use clap::{Parser, Subcommand};
 use constant_time::{Checker, Subject};
@@ -86,6 +87,9 @@ enum Task {
     /// Opens the report of a committed record in Chromium: sections, charts, keyboard, phone. Needs
     /// npm and Chromium.
     Page,
+    /// Builds the package for JavaScript and the page, and tests them in Node and Chromium, also
+    /// against the command. Needs npm and Chromium.
+    Web(web::Options),
     /// Exchanges keys and signatures of round 2 with Bouncy Castle, both ways. Needs Maven and
     /// Java.
     Bouncycastle,
@@ -150,6 +154,7 @@ fn main() {
         Task::Lab => steps::lab(),
         Task::Firmware(options) => firmware::run(&options),
         Task::Page => steps::page(),
+        Task::Web(options) => web::run_with(&options),
         Task::Bouncycastle => bouncycastle::check(),
         Task::C(options) => c::run_with(&options),
         Task::Openssl(options) => openssl::check(&options),
@@ -192,6 +197,7 @@ const STEPS: &[Step] = &[
     ("docs", |_| steps::docs()),
     ("lab", |_| steps::lab()),
     ("page", |_| steps::page()),
+    ("web", |full| web::run_with(&web::Options { full, ..Default::default() })),
     ("firmware", |full| {
         firmware::run(&if full { firmware::Options::default() } else { firmware::Options::in_short() })
     }),
