@@ -189,7 +189,7 @@ impl VerifyingKey {
     pub fn expand(&self) -> ExpandedVerifyingKey {
         with_set!(self.algorithm, P => {
             let key = self.typed::<P>().expect("the set is the key's own");
-            ExpandedVerifyingKey(Box::new(key.expand()))
+            key.expand().into()
         })
     }
 
@@ -347,6 +347,12 @@ impl ExpandedVerifyingKey {
     /// [`Error::AlgorithmMismatch`], [`Error::InvalidSignature`].
     pub fn verify_digest(&self, digest: &MessageDigest, signature: &Signature) -> Result<(), Error> {
         self.0.verify(digest, signature)
+    }
+}
+
+impl<P: ParameterSet> From<crate::ExpandedVerifyingKey<P>> for ExpandedVerifyingKey {
+    fn from(key: crate::ExpandedVerifyingKey<P>) -> Self {
+        Self(Box::new(key))
     }
 }
 

@@ -127,11 +127,28 @@ pub fn expanded_signing_key_from_parts<P: ParameterSet>(
     oil: &[u8],
     p1_q: &[u8],
 ) -> Result<ExpandedSigningKey<P>, Error> {
-    let check = |what, given, expected| match given == expected {
+    check_length::<P>("oil matrix", oil.len(), P::V * P::O)?;
+    check_length::<P>("expanded secret key", p1_q.len(), P::P_BYTES)?;
+    Ok(ExpandedSigningKey::new(key, ExpandedSecret { oil: oil.into(), p1_q: p1_q.into() }))
+}
+
+/// An expanded public key from its compact key and P, the bytes that [`expand_p`] gives, unchecked:
+/// with other bytes no signature verifies.
+///
+/// # Errors
+///
+/// [`Error::Length`].
+pub fn expanded_verifying_key_from_parts<P: ParameterSet>(
+    key: &VerifyingKey<P>,
+    p: &[u8],
+) -> Result<ExpandedVerifyingKey<P>, Error> {
+    check_length::<P>("expanded public key", p.len(), P::P_BYTES)?;
+    Ok(ExpandedVerifyingKey { key: *key, p: p.into() })
+}
+
+fn check_length<P: ParameterSet>(what: &'static str, given: usize, expected: usize) -> Result<(), Error> {
+    match given == expected {
         true => Ok(()),
         false => Err(Error::Length { what, algorithm: P::ALGORITHM, expected, given }),
-    };
-    check("oil matrix", oil.len(), P::V * P::O)?;
-    check("expanded secret key", p1_q.len(), P::P_BYTES)?;
-    Ok(ExpandedSigningKey::new(key, ExpandedSecret { oil: oil.into(), p1_q: p1_q.into() }))
+    }
 }

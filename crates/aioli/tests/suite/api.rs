@@ -106,6 +106,33 @@ fn a_streamed_message_has_the_digest_of_the_whole() {
     for_all_sets!(streaming);
 }
 
+/// An expanded public key whose P was made elsewhere is the one of the seed.
+fn from_parts<P: ParameterSet>() {
+    let key = key::<P>("parts");
+    let public_key = key.verifying_key();
+    let digest = MessageDigest::of(MESSAGE);
+    let signature = key.sign_digest(&digest).unwrap();
+    let seed = public_key.as_ref().first_chunk().unwrap();
+    let mut p = vec![0; P::P_BYTES];
+    hazmat::expand_p(DetectedBackend::best(), seed, &mut p);
+    let verify = |p: &[u8]| {
+        let expanded = hazmat::expanded_verifying_key_from_parts(&public_key, p).unwrap();
+        any::ExpandedVerifyingKey::from(expanded)
+            .verify_digest(&any::MessageDigest::from(digest), &any::Signature::from(signature))
+    };
+    assert_eq!(verify(&p), Ok(()));
+    for at in [0, P::P1_BYTES, P::P_BYTES - 1] {
+        p[at] ^= 1;
+        assert_eq!(verify(&p), Err(Error::InvalidSignature), "byte {at}");
+        p[at] ^= 1;
+    }
+}
+
+#[test]
+fn an_expanded_public_key_can_be_made_of_its_parts() {
+    for_all_sets!(from_parts);
+}
+
 fn deterministic_or_hedged<P: ParameterSet>() {
     let key = key::<P>("hedged");
     let expanded = key.expand();

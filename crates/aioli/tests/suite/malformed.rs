@@ -51,6 +51,10 @@ fn wrong_lengths_are_named<P: ParameterSet>() {
     let parts = |oil: &[u8], p1_q: &[u8]| hazmat::expanded_signing_key_from_parts(&key, oil, p1_q).err();
     check("oil matrix", P::V * P::O, &|bytes| parts(bytes, &p1_q));
     check("expanded secret key", P::P_BYTES, &|bytes| parts(&oil, bytes));
+    let public_key = key.verifying_key();
+    check("expanded public key", P::P_BYTES, &|bytes| {
+        hazmat::expanded_verifying_key_from_parts(&public_key, bytes).err()
+    });
 }
 
 #[test]
