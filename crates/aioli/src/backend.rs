@@ -23,6 +23,8 @@ mod portable;
 pub(crate) mod taint;
 #[cfg(feature = "alloc")]
 pub(crate) mod unwritten;
+#[cfg(aioli_wasm32)]
+mod wasm32;
 #[cfg(aioli_x86_64)]
 mod x86_64;
 
@@ -35,6 +37,8 @@ pub use armv7em::Armv7em;
 pub use contract::{Backend, MAX_EQUATIONS, MAX_ROWS, MAX_UNKNOWNS};
 pub use kind::BackendKind;
 pub use portable::Portable;
+#[cfg(aioli_wasm32)]
+pub use wasm32::Simd128;
 #[cfg(aioli_x86_64)]
 pub use x86_64::{Avx2, Gfni256, Gfni512};
 
@@ -84,7 +88,13 @@ pub struct DetectedBackend(Token);
 
 impl DetectedBackend {
     /// The fastest backend that this machine can run.
+    #[cfg_attr(aioli_wasm32, inline(always))]
     pub fn best() -> Self {
+        // The compiler knows it, so a module has no code of the other backend.
+        #[cfg(aioli_wasm32)]
+        if let Some(token) = Simd128::detect() {
+            return Self(Token::Simd128(token));
+        }
         let portable = Self(Token::Portable(Portable::new()));
         BackendKind::ALL.iter().rev().find_map(|kind| kind.detect().ok()).unwrap_or(portable)
     }

@@ -15,6 +15,7 @@ macro_rules! for_the_backends {
             $arguments
             Portable(all()) "portable" "Tables and bit slices, on any machine.";
             Armv7em(aioli_armv7em) "armv7em" "Cortex-M4 and its like, in assembly.";
+            Simd128(aioli_wasm32) "simd128" "WebAssembly with vectors of 128 bits.";
             Neon(aioli_aarch64) "neon" "64-bit Arm with NEON.";
             Avx2(aioli_x86_64) "avx2" "x86-64 with AVX2 and AES-NI; VAES on 256 bits if the processor has it.";
             Gfni256(aioli_x86_64) "gfni256" "x86-64 with AVX2, GFNI and VAES on 256 bits, for processors without AVX-512.";

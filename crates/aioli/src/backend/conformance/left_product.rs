@@ -159,8 +159,13 @@ const PROVED: &[Shape] = &[
 ];
 
 pub(super) fn on_a_basis<B: Backend>(b: B) {
+    let shapes = PROVED.iter().copied().flat_map(Shape::secret_and_public);
+    // WebAssembly has no threads.
+    if cfg!(target_family = "wasm") {
+        return shapes.for_each(|shape| on_basis_of(b, shape));
+    }
     std::thread::scope(|scope| {
-        for shape in PROVED.iter().copied().flat_map(Shape::secret_and_public) {
+        for shape in shapes {
             scope.spawn(move || on_basis_of(b, shape));
         }
     });
