@@ -1,41 +1,68 @@
 //! The package for JavaScript and the page in a browser: built, and tested in Node and Chromium.
+//! The backend of WebAssembly passes the tests of the others in Node.
 
 use crate::steps::{Outcome, answers, has_target, run};
 use clap::Args;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 #[derive(Args, Default)]
 pub(crate) struct Options {
     /// Build the package and the page, and test nothing.
     #[arg(long)]
-    build: bool,
+    pub(crate) build: bool,
     /// Also sign and verify a file of 1 GB in the page, in constant memory.
     #[arg(long)]
     pub(crate) full: bool,
     /// Also write the picture of the page that README.md shows.
     #[arg(long)]
-    picture: bool,
+    pub(crate) picture: bool,
+    /// Measure portable beside simd128 in Node, write the record to this file, and test nothing.
+    #[arg(long, value_name = "RECORD")]
+    pub(crate) measure: Option<PathBuf>,
 }
 
 pub(crate) fn run_with(options: &Options) -> Outcome {
-    if !has_target(TARGET) {
-        return Outcome::Impossible(format!("rustup target add {TARGET}"));
+    for target in if options.build { &[TARGET][..] } else { &[TARGET, WASI] } {
+        if !has_target(target) {
+            return Outcome::Impossible(format!("rustup target add {target}"));
+        }
     }
     for (program, package) in [("npm", "npm"), ("chromium", "chromium")] {
         if !options.build && !answers(program, &["--version"]) {
             return Outcome::Impossible(format!("{program}: apt-get install {package}"));
         }
     }
-    package().and(page).and(|| if options.build { Outcome::Passed } else { test(options) })
+    if let Some(record) = &options.measure {
+        return package("", PORTABLE).and(|| package(VECTORS, PACKAGE)).and(|| measure(record));
+    }
+    let built = package(VECTORS, PACKAGE).and(page);
+    if options.build { built } else { built.and(conformance).and(|| test(options)) }
 }
 
-/// The npm package, in [`PACKAGE`].
-fn package() -> Outcome {
+/// The conformance suite and the official known answers on portable and simd128, in one engine.
+fn conformance() -> Outcome {
+    let Ok(runner) = std::path::absolute("xtask/wasi.js") else { return Outcome::Failed("the current folder".into()) };
+    let mut test = Command::new("cargo");
+    test.args(["test", "-q", "--profile=checked", "-p", "aioli", "--lib", "--test", "kat", "--target", WASI]);
+    test.env("CARGO_TARGET_WASM32_WASIP1_RUNNER", format!("node --no-warnings {}", runner.display()));
+    test.env("CARGO_TARGET_WASM32_WASIP1_RUSTFLAGS", VECTORS).env("AIOLI_REQUIRE_BACKENDS", "portable,simd128");
+    run(&mut test)
+}
+
+/// The npm package, compiled with these flags, in a folder.
+fn package(flags: &str, folder: &str) -> Outcome {
     let mut build = Command::new("cargo");
-    build.args(["build", "-q", "--release", "--target", TARGET, "-p", "aioli-wasm"]).env(FLAGS, VECTORS);
+    build.args(["build", "-q", "--release", "--target", TARGET, "-p", "aioli-wasm"]).env(FLAGS, flags);
     run(&mut build)
-        .and(|| run(Command::new("cargo").args(["run", "-q", "-p", "wasm-bind", MODULE, PACKAGE])))
-        .and(|| run(Command::new("cp").args(FILES).arg(PACKAGE)))
+        .and(|| run(Command::new("cargo").args(["run", "-q", "-p", "wasm-bind", MODULE, folder])))
+        .and(|| run(Command::new("cp").args(FILES).arg(folder)))
+}
+
+fn measure(record: &Path) -> Outcome {
+    let [portable, simd128] = [PORTABLE, PACKAGE].map(std::path::absolute);
+    let (Ok(portable), Ok(simd128)) = (portable, simd128) else { return Outcome::Failed("the current folder".into()) };
+    run(Command::new("node").arg("crates/aioli-wasm/measure.js").args([&portable, &simd128]).arg(record))
 }
 
 fn page() -> Outcome {
@@ -68,12 +95,16 @@ fn npm(arguments: &[&str]) -> Outcome {
 }
 
 const TARGET: &str = "wasm32-unknown-unknown";
+/// The target whose programs Node runs with the standard library.
+const WASI: &str = "wasm32-wasip1";
 /// The variable that sets the flags of [`TARGET`] alone.
 const FLAGS: &str = "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS";
 /// The vector instructions that the backend simd128 takes.
 const VECTORS: &str = "-Ctarget-feature=+simd128";
 const MODULE: &str = "target/wasm32-unknown-unknown/release/aioli_wasm.wasm";
 const PACKAGE: &str = "target/web/package";
+/// The package without vectors, to measure beside it.
+const PORTABLE: &str = "target/web/portable";
 const PAGE: &str = "target/web/aioli.html";
 /// What the package has beside what is generated.
 const FILES: [&str; 6] = [

@@ -6,6 +6,7 @@
 mod algorithm;
 mod edge;
 mod error;
+mod expansion;
 mod message;
 mod signature_file;
 mod signing_key;

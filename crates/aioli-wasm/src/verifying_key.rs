@@ -2,6 +2,7 @@
 
 use crate::edge;
 use crate::error::Error;
+use crate::expansion::expand;
 use crate::fingerprint::fingerprint;
 use crate::message::{MessageDigest, digest};
 use aioli::any;
@@ -83,10 +84,10 @@ impl VerifyingKey {
         valid(self.0.verify_digest(&digest.0, &read(self.0.algorithm(), signature)?))
     }
 
-    /// Expands P1 and P2: worth it for two or more verifications.
-    #[allow(clippy::unused_async, reason = "callers need not change when the expansion leaves this thread")]
+    /// Expands P1 and P2: worth it for two or more verifications. The key stream comes from
+    /// WebCrypto, which uses the processor's AES, and from this module where there is none.
     pub async fn expand(&self) -> ExpandedVerifyingKey {
-        ExpandedVerifyingKey(self.0.expand())
+        ExpandedVerifyingKey(expand(&self.0).await)
     }
 }
 

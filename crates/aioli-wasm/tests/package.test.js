@@ -88,6 +88,27 @@ for (const name of names) {
   });
 }
 
+test("keys are expanded by WebCrypto, and without it", async (context) => {
+  const { subtle } = globalThis.crypto;
+  const encrypt = context.mock.method(subtle, "encrypt");
+  for (const name of names) {
+    const key = SigningKey.generate(name);
+    const publicKey = key.verifyingKey();
+    const signature = key.sign(message);
+    const before = encrypt.mock.callCount();
+    const byWebCrypto = await publicKey.expand();
+    assert.equal(encrypt.mock.callCount(), before + 1);
+    context.mock.method(subtle, "importKey", () => Promise.reject(new Error("none here")));
+    const byModule = await publicKey.expand();
+    subtle.importKey.mock.restore();
+    assert.equal(encrypt.mock.callCount(), before + 1);
+    for (const expanded of [byWebCrypto, byModule]) {
+      assert.equal(expanded.verify(signature, message), true);
+      assert.equal(expanded.verify(signature, message.slice(1)), false);
+    }
+  }
+});
+
 test("a signature file says what it holds", () => {
   const key = SigningKey.generate("mayo2");
   const publicKey = key.verifyingKey();
