@@ -1,6 +1,6 @@
 //! The parameter sets, and the backend that computes.
 
-use crate::round::round_number;
+use crate::command::round::round_number;
 use aioli::Algorithm;
 use aioli::backend::DetectedBackend;
 use js_sys::{Array, Object, Reflect};

@@ -1,6 +1,6 @@
 //! Errors as JavaScript sees them: an `Error` with a stable `code`.
 
-use crate::envelope::EnvelopeError;
+use crate::command::envelope::EnvelopeError;
 use aioli::pkcs8::{self, FormatError};
 use js_sys::Reflect;
 use std::fmt::Display;

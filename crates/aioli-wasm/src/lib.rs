@@ -4,6 +4,7 @@
 //! `AioliError` that names what was wrong and what was expected; none of them panics.
 
 mod algorithm;
+mod command;
 mod edge;
 mod error;
 mod expansion;
@@ -12,13 +13,8 @@ mod signature_file;
 mod signing_key;
 mod verifying_key;
 
-/// The files of the command, read and written by its own code.
-#[path = "../../aioli-cli/src/envelope.rs"]
-mod envelope;
-#[path = "../../aioli-cli/src/fingerprint.rs"]
-mod fingerprint;
-#[path = "../../aioli-cli/src/round.rs"]
-mod round;
+// The files of the command name each other from the root.
+use command::{fingerprint, round};
 
 pub use algorithm::{algorithms, backend};
 pub use message::{MessageDigest, MessageHasher};

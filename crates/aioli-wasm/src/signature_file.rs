@@ -1,7 +1,7 @@
 //! The `.sig` files of the command.
 
+use crate::command::envelope::{Envelope, bound_prefix};
 use crate::edge;
-use crate::envelope::{Envelope, bound_prefix};
 use crate::error::Error;
 use crate::verifying_key::VerifyingKey;
 use aioli::any;

@@ -1,9 +1,9 @@
 //! Public keys: read, written, and used.
 
+use crate::command::fingerprint::fingerprint;
 use crate::edge;
 use crate::error::Error;
 use crate::expansion::expand;
-use crate::fingerprint::fingerprint;
 use crate::message::{MessageDigest, digest};
 use aioli::any;
 use aioli::pkcs8::{EncodePublicKey, Identifiers, LineEnding};

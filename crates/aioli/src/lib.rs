@@ -58,8 +58,9 @@
 //!
 //! # Features
 //!
-//! `std`, `getrandom` and `round2` are on by default. Without `alloc` there is [`hazmat::in_place`] alone.
-//! `rayon` adds `batch`, `pkcs8` adds key files. No feature changes what a function computes.
+//! `std`, `getrandom` and `round2` are on by default. Without `alloc` there is
+//! [`hazmat::in_place`] alone. `rayon` adds `batch`, `pkcs8` adds key files. No feature changes
+//! what a function computes.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
