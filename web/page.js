@@ -30,7 +30,7 @@ function makeKey(section) {
     ownKey?.free();
     ownKey = key;
     element("make-passphrase").value = "";
-    element("sign-key-hint").textContent = "(NAME.key; without one, the key made above signs)";
+    element("sign-key-hint").textContent = "(or the key made above)";
     const how = passphrase ? "encrypted" : "not encrypted";
     result.show("good", make("p", "verdict", `A key of ${key.algorithm}, ${how}`), make("p", "mono", publicKey.fingerprint));
     result.save(`${name}.key`, pem);
