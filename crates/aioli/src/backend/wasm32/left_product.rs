@@ -149,9 +149,9 @@ impl<const PAIRS: usize> Sums<PAIRS> {
     #[inline(always)]
     fn add(&mut self, tables: &[Vector; PAIRS], row: Vector) {
         let Nibbles { low, high } = split(row);
-        for p in 0..PAIRS {
-            self.low[p] = xor(self.low[p], look_up(tables[p], low));
-            self.high[p] = xor(self.high[p], look_up(tables[p], high));
+        for (p, &table) in tables.iter().enumerate() {
+            self.low[p] = xor(self.low[p], look_up(table, low));
+            self.high[p] = xor(self.high[p], look_up(table, high));
         }
     }
 }
@@ -164,7 +164,7 @@ fn table_of(pair: u8) -> Vector {
     for bit in &WITH_BIT {
         table = xor(table, and(splat(multiple), load(bit)));
         // Times α: α^4 = α + 1 folds the upper coefficients of both.
-        multiple = (multiple & 0x77) << 1 ^ (multiple >> 3 & 0x11) * 3;
+        multiple = ((multiple & 0x77) << 1) ^ ((multiple >> 3 & 0x11) * 3);
     }
     table
 }
@@ -203,7 +203,7 @@ const WITH_BIT: [[u8; REGISTER]; 4] = {
     let mut masks = [[0; REGISTER]; 4];
     let mut e = 0;
     while e < 4 * REGISTER {
-        masks[e / REGISTER][e % REGISTER] = if e % REGISTER >> (e / REGISTER) & 1 == 1 { 0xff } else { 0 };
+        masks[e / REGISTER][e % REGISTER] = if (e % REGISTER) >> (e / REGISTER) & 1 == 1 { 0xff } else { 0 };
         e += 1;
     }
     masks
