@@ -12,6 +12,7 @@ use crate::message::MessageDigest;
 use crate::params::ParameterSet;
 use crate::sig::Signature;
 use alloc::vec::Vec;
+use core::borrow::Borrow;
 use rayon::prelude::*;
 
 /// A secret key and its public key.
@@ -53,23 +54,60 @@ pub struct Item<'a, P: ParameterSet> {
     pub signature: &'a [u8],
 }
 
+/// A signature to verify, with its message and the place of its key in a list.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    /// The index of the key.
+    pub key: usize,
+    /// The message.
+    pub message: &'a [u8],
+    /// The encoded signature, of any length.
+    pub signature: &'a [u8],
+}
+
 /// Verifies each item.
 ///
 /// Items with one key share its expansion. Each thread holds at most one expanded key, of
 /// `P_BYTES`, whatever the number of keys. An item whose signature has the wrong length costs no
 /// expansion.
+///
+/// Where the caller knows which items have one key, [`verify_grouped`] saves comparing keys.
 pub fn verify_batch<P: ParameterSet>(items: &[Item<'_, P>]) -> Vec<Result<(), Error>> {
-    let mut results: Vec<Result<(), Error>> =
-        items.iter().map(|item| Signature::<P>::try_from(item.signature).map(|_| ())).collect();
-    let mut order: Vec<usize> = (0..items.len()).filter(|&i| results[i].is_ok()).collect();
+    let mut order: Vec<usize> = (0..items.len()).collect();
     order.par_sort_unstable_by(|&i, &j| items[i].key.as_ref().cmp(items[j].key.as_ref()));
+    let mut keys: Vec<&VerifyingKey<P>> = Vec::new();
+    let mut rows: Vec<Row<'_>> =
+        items.iter().map(|item| Row { key: 0, message: item.message, signature: item.signature }).collect();
+    for i in order {
+        if keys.last().is_none_or(|key| *key != items[i].key) {
+            keys.push(items[i].key);
+        }
+        rows[i].key = keys.len() - 1;
+    }
+    verify_grouped(&keys, &rows)
+}
+
+/// Verifies each row with the key at its index, as [`verify_batch`] does.
+///
+/// The result of a row whose index is outside of the list is [`Error::KeyIndex`].
+pub fn verify_grouped<P: ParameterSet, K: Borrow<VerifyingKey<P>> + Sync>(
+    keys: &[K],
+    rows: &[Row<'_>],
+) -> Vec<Result<(), Error>> {
+    let check = |row: &Row<'_>| match row.key < keys.len() {
+        true => Signature::<P>::try_from(row.signature).map(|_| ()),
+        false => Err(Error::KeyIndex { keys: keys.len(), given: row.key }),
+    };
+    let mut results: Vec<Result<(), Error>> = rows.iter().map(check).collect();
+    let mut order: Vec<usize> = (0..rows.len()).filter(|&i| results[i].is_ok()).collect();
+    order.par_sort_unstable_by_key(|&i| rows[i].key);
     let length = piece_length(order.len(), rayon::current_num_threads());
     let verified: Vec<(usize, Result<(), Error>)> = order
-        .chunk_by(|&i, &j| items[i].key == items[j].key)
+        .chunk_by(|&i, &j| rows[i].key == rows[j].key)
         .flat_map(|run| run.chunks(length))
         .collect::<Vec<_>>()
         .into_par_iter()
-        .flat_map_iter(|piece| verify_piece(items, piece))
+        .flat_map_iter(|piece| verify_piece(keys[rows[piece[0]].key].borrow(), rows, piece))
         .collect();
     for (i, result) in verified {
         results[i] = result;
@@ -86,22 +124,25 @@ fn piece_length(items: usize, threads: usize) -> usize {
     (share / 4).max(share.min(16)).max(1)
 }
 
-/// Verifies the items at `piece`, which have one key and signatures of the right length.
+/// Verifies the rows at `piece`, which have this key and signatures of the right length.
 ///
 /// It never calls into the thread pool, which might start another piece on this thread while the
 /// key is expanded.
-fn verify_piece<P: ParameterSet>(items: &[Item<'_, P>], piece: &[usize]) -> Vec<(usize, Result<(), Error>)> {
-    let key = items[piece[0]].key;
+fn verify_piece<P: ParameterSet>(
+    key: &VerifyingKey<P>,
+    rows: &[Row<'_>],
+    piece: &[usize],
+) -> Vec<(usize, Result<(), Error>)> {
     let expanded = (piece.len() > 1).then(|| key.expand());
-    let verify = |item: &Item<'_, P>| {
-        let signature = Signature::try_from(item.signature)?;
-        let digest = MessageDigest::of(item.message);
+    let verify = |row: &Row<'_>| {
+        let signature = Signature::try_from(row.signature)?;
+        let digest = MessageDigest::of(row.message);
         match &expanded {
             Some(key) => key.verify_digest(&digest, &signature),
             None => key.verify_digest(&digest, &signature),
         }
     };
-    piece.iter().map(|&i| (i, verify(&items[i]))).collect()
+    piece.iter().map(|&i| (i, verify(&rows[i]))).collect()
 }
 
 #[cfg(test)]

@@ -52,6 +52,13 @@ pub enum Error {
         /// The bytes that it was given.
         given: usize,
     },
+    /// A row names a key by an index that the list of keys does not have.
+    KeyIndex {
+        /// The number of keys in the list.
+        keys: usize,
+        /// The index that was given.
+        given: usize,
+    },
     /// A key file was not understood.
     #[cfg(feature = "pkcs8")]
     KeyFormat(format::FormatError),
@@ -82,6 +89,7 @@ impl core::fmt::Display for Error {
             ),
             Self::UnavailableBackend(kind) => write!(f, "this machine cannot run the backend {kind}"),
             Self::Memory { expected, given } => write!(f, "working memory of {expected} bytes needed, {given} given"),
+            Self::KeyIndex { keys, given } => write!(f, "key {given} is not in the list, which has {keys} keys"),
             #[cfg(feature = "pkcs8")]
             Self::KeyFormat(error) => error.fmt(f),
         }

@@ -4,7 +4,7 @@
 #![cfg(feature = "rayon")]
 #![allow(unsafe_code, reason = "a global allocator can be written in no other way")]
 
-use aioli::batch::{Item, verify_batch};
+use aioli::batch::{Item, Row, verify_batch, verify_grouped};
 use aioli::round3::Mayo1 as P;
 use aioli::{Error, MessageDigest, ParameterSet, Signature, SigningKey, VerifyingKey};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -71,10 +71,14 @@ fn the_peak_of_a_batch_follows_from_the_threads() {
         message: &signed.message,
         signature: signed.signature.as_ref(),
     };
+    let row = |key, item: &Item<'static, P>| Row { key, message: item.message, signature: item.signature };
     let signed: &'static [Signed] = signed.leak();
     // Each key twice, the uses far apart, and one key with as many items again.
     let twice: Vec<Item<'_, P>> = signed.iter().chain(signed).map(item).collect();
     let one_key: Vec<Item<'_, P>> = twice.iter().map(|_| item(&signed[0])).collect();
+    // The first list by the indices of its keys.
+    let by_index: Vec<Row<'_>> = (0..).zip(&twice).map(|(i, item)| row(i % signed.len(), item)).collect();
+    let keys: Vec<&VerifyingKey<P>> = signed.iter().map(|signed| &signed.key).collect();
     let too_short: Vec<Item<'_, P>> =
         twice.iter().map(|item| Item { signature: &item.signature[1..], ..*item }).collect();
     let given = P::SIGNATURE_BYTES - 1;
@@ -95,6 +99,9 @@ fn the_peak_of_a_batch_follows_from_the_threads() {
             assert!(results.iter().all(|result| *result == Ok(())));
             assert!(peak <= bound, "{peak} bytes with {threads} threads, at most {bound} expected");
         }
+        let (results, peak) = peak_of(|| pool.install(|| verify_grouped(&keys, &by_index)));
+        assert!(results.iter().all(|result| *result == Ok(())));
+        assert!(peak <= bound, "{peak} bytes by indices with {threads} threads, at most {bound} expected");
         let (results, peak) = peak_of(|| pool.install(|| verify_batch(&too_short)));
         assert!(results.iter().all(|result| *result == Err(length)));
         assert!(peak < items.min(P::P_BYTES), "{peak} bytes for items that cannot be valid");

@@ -1,7 +1,7 @@
 //! Batches: every item gets its own result, in order.
 
 use aioli::backend::DetectedBackend;
-use aioli::batch::{Item, keygen_batch, sign_batch, verify_batch};
+use aioli::batch::{Item, Row, keygen_batch, sign_batch, verify_batch, verify_grouped};
 use aioli::{Algorithm, Error, MessageDigest, ParameterSet, Signature, SigningKey, VerifyingKey, hazmat, with_set};
 
 fn results_are_in_order_and_their_own<P: ParameterSet>() {
@@ -49,6 +49,20 @@ fn results_are_in_order_and_their_own<P: ParameterSet>() {
     (items[9].signature, expected[9]) = (&long, length(P::SIGNATURE_BYTES + 1));
     (items[13].signature, expected[13]) = (&[], length(0));
     assert_eq!(verify_batch(&items), expected);
+
+    // The same items by the indices of their keys, and three that name no key.
+    let public_keys: Vec<VerifyingKey<P>> = keys.iter().map(|(_, key)| *key).collect();
+    let index = |key| public_keys.iter().position(|known| known == key).unwrap();
+    let mut rows: Vec<Row<'_>> = (items.iter())
+        .map(|item| Row { key: index(item.key), message: item.message, signature: item.signature })
+        .collect();
+    assert_eq!(verify_grouped(&public_keys, &rows), expected);
+    for (i, given) in [(0, 5), (6, usize::MAX), (9, 6)] {
+        (rows[i].key, expected[i]) = (given, Err(Error::KeyIndex { keys: 5, given }));
+    }
+    assert_eq!(verify_grouped(&public_keys, &rows), expected);
+    let none: [VerifyingKey<P>; 0] = [];
+    assert!(verify_grouped(&none, &rows).iter().all(|result| matches!(result, Err(Error::KeyIndex { keys: 0, .. }))));
 }
 
 #[test]
@@ -111,4 +125,5 @@ fn nothing_to_do_gives_nothing() {
     assert_eq!(keygen_batch::<P>(0).len(), 0);
     assert_eq!(sign_batch::<P>(&SigningKey::from_seed([0; 24]), &[] as &[&[u8]]).len(), 0);
     assert_eq!(verify_batch::<P>(&[]), []);
+    assert_eq!(verify_grouped::<P, VerifyingKey<P>>(&[], &[]), []);
 }
