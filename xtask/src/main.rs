@@ -12,6 +12,7 @@ mod neon;
 mod openssl;
 mod origin;
 mod processor;
+mod python;
 mod reproducible;
 mod rules;
 mod steps;
@@ -40,9 +41,9 @@ enum Task {
     /// sets but mayo1, mayo5 and, on the CPU, mayo2-round2. fuzz: 50 of the 60 seconds for each
     /// target. ct-valgrind: all sets but mayo2 and, on portable, mayo1. ct-msan, ct-trace and their
     /// share of ct-selftest: all backends but gfni512, and of the others ct-trace takes the solver.
-    /// openssl: OpenSSL 3.6, with CMS and TLS, and TLS with rustls. web: a file of 1 GB.
-    /// reproducible: everything. Each of these commands leaves out nothing when it is run by itself,
-    /// but for openssl and web, which have --full too.
+    /// openssl: OpenSSL 3.6, with CMS and TLS, and TLS with rustls. web: a file of 1 GB. python: the
+    /// wheel for old systems. reproducible: everything. Each of these commands leaves out nothing
+    /// when it is run by itself, but for openssl, web and python, which have --full too.
     Ci {
         /// Leaves out nothing.
         #[arg(long)]
@@ -102,6 +103,9 @@ enum Task {
     /// Tests certificates and TLS in Rust: chains, requests, handshakes, and what OpenSSL reads of
     /// them.
     X509,
+    /// Builds the package for Python and tests it, with its stubs and examples, on every version of
+    /// Python that this machine has.
+    Python(python::Options),
     /// Builds the library for a microcontroller without an allocator, and for WebAssembly.
     Cross,
     /// Tests the backend for 64-bit Arm under QEMU, and counts the instructions that its operations
@@ -159,6 +163,7 @@ fn main() {
         Task::C(options) => c::run_with(&options),
         Task::Openssl(options) => openssl::check(&options),
         Task::X509 => steps::x509(),
+        Task::Python(options) => python::check(&options),
         Task::Cross => steps::cross(),
         Task::Neon(options) => neon::run(&options),
         Task::Gpu => gpu::check(gpu::Extent::Full),
@@ -205,6 +210,7 @@ const STEPS: &[Step] = &[
     ("c", |_| c::run_with(&c::Options::default())),
     ("openssl", |full| openssl::check(&openssl::Options { full })),
     ("x509", |_| steps::x509()),
+    ("python", |full| python::check(&python::Options { full })),
     ("cross", |_| steps::cross()),
     ("neon", |full| neon::run(&if full { neon::Options::default() } else { neon::Options::in_short() })),
     ("gpu", |full| gpu::check(if full { gpu::Extent::Full } else { gpu::Extent::Short })),

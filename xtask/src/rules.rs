@@ -94,6 +94,7 @@ const UNSAFE_EDGES: &[&str] = &[
     "crates/aioli-lab/src/counter.rs",
     "crates/aioli-lab/src/peers/liboqs.rs",
     "crates/aioli-lab/src/techniques/openmp.rs",
+    "crates/aioli-python/src/arrow.rs",
     "firmware/cortex-m4/src",
     "fuzz/src/guard.rs",
     "xtask/against/main.rs",

@@ -118,13 +118,18 @@ fn with_tool(name: &str, check: impl FnOnce(&Path) -> Outcome) -> Outcome {
 /// Installs packages into a virtual environment, unless it has these versions already. Returns
 /// where it is.
 pub(crate) fn install(folder: &str, packages: &[&str]) -> Result<PathBuf, String> {
+    install_with("python3".as_ref(), folder, packages)
+}
+
+/// The same for an interpreter.
+pub(crate) fn install_with(python: &Path, folder: &str, packages: &[&str]) -> Result<PathBuf, String> {
     let wanted = packages.join(" ");
     let folder = std::path::absolute(folder).map_err(|error| error.to_string())?;
     let stamp = folder.join("packages");
     if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
         return Ok(folder);
     }
-    succeeds(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
+    succeeds(Command::new(python).args(["-m", "venv"]).arg(&folder))?;
     let mut pip = Command::new(folder.join("bin/pip"));
     succeeds(pip.args(["install", "-q", "--disable-pip-version-check"]).args(packages))?;
     std::fs::write(stamp, wanted).map_err(|error| error.to_string())?;
