@@ -2,7 +2,7 @@
 //! Python that this machine has.
 
 use crate::c::{done, failed, output};
-use crate::steps::Outcome;
+use crate::steps::{Outcome, answers};
 use crate::tools::install_with;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,8 @@ use std::process::Command;
 
 #[derive(Args, Default)]
 pub(crate) struct Options {
-    /// Builds the wheel for old systems, too: manylinux2014, linked by Zig.
+    /// Builds the wheel for old systems, too (manylinux2014, linked by Zig), and runs the engines
+    /// for tables, which take two gigabytes.
     #[arg(long)]
     pub(crate) full: bool,
 }
@@ -36,22 +37,10 @@ fn all(full: bool) -> Result<(), Outcome> {
         install_wheel(&python, &wheel)?;
         done(in_crate(&python).args(["-m", "pytest"]))?;
         if i == 0 {
-            done(in_crate(&python).args([
-                "-m",
-                "mypy.stubtest",
-                "--mypy-config-file",
-                "pyproject.toml",
-                "aioli._aioli",
-            ]))?;
-            done(in_crate(&python).args([
-                "-m",
-                "mypy",
-                "--cache-dir",
-                "/dev/null",
-                "examples",
-                "tests",
-                "python/aioli",
-            ]))?;
+            let stubs = ["-m", "mypy.stubtest", "--mypy-config-file", "pyproject.toml", "aioli._aioli"];
+            done(in_crate(&python).args(stubs))?;
+            let types = ["-m", "mypy", "--cache-dir", "/dev/null", "examples", "tests", "python/aioli", "measure.py"];
+            done(in_crate(&python).args(types))?;
         }
     }
     if let [(only, _)] = &pythons[..] {
@@ -59,6 +48,9 @@ fn all(full: bool) -> Result<(), Outcome> {
     }
     if full {
         old_systems(&tools, first)?;
+        engines(first, &wheel)?;
+    } else {
+        println!("NOT CHECKED: the wheel for old systems, and the engines for tables; --full checks them");
     }
     Ok(())
 }
@@ -118,6 +110,16 @@ fn old_systems(tools: &Path, python: &Path) -> Result<(), Outcome> {
     done(in_crate(&folder.join("bin/python")).args(["-m", "pytest"]))
 }
 
+/// Gives one table to every engine.
+fn engines(python: &Path, wheel: &Path) -> Result<(), Outcome> {
+    if !answers("java", &["-version"]) {
+        return Err(Outcome::Impossible("java, for Spark: apt-get install default-jdk-headless".into()));
+    }
+    let folder = install_with(python, "target/python/engines", &ENGINES).map_err(Outcome::Impossible)?;
+    install_wheel(&folder.join("bin/python"), wheel)?;
+    done(in_crate(&folder.join("bin/python")).args(["-m", "pytest", "tests/engines.py"]))
+}
+
 /// A program that runs in the folder of the crate and finds the package where it is installed.
 fn in_crate(program: &Path) -> Command {
     let mut command = Command::new(program);
@@ -141,4 +143,15 @@ const TESTS: [&str; 8] = [
     "tuf==7.0.1",
     "PyJWT==2.15.1",
     "typing_extensions==4.16.0",
+];
+
+/// The engines, with the latest pyarrow that all of them take.
+const ENGINES: [&str; 7] = [
+    "pytest==9.2.0",
+    "pyarrow==25.0.1",
+    "polars==2.1.0",
+    "duckdb==2.0.0",
+    "daft==0.7.26",
+    "ray[data]==2.60.0",
+    "pyspark==4.3.0",
 ];

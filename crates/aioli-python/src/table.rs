@@ -178,13 +178,12 @@ fn read_rows<'a>(
                 ids.map(|id| id.ok_or(Reason::Null("key")).and_then(|id| known.find(id))).collect()
             }
             Source::Rows(algorithm) => {
-                let place = |encoded: &'a [u8]| {
+                let mut place = |encoded: &'a [u8]| {
                     *seen.entry(encoded).or_insert_with(|| {
                         keys.push(read(*algorithm, encoded));
                         keys.len() - 1
                     })
                 };
-                let mut place = place;
                 let encoded = column(batch, key, bytes)?.into_iter();
                 encoded.map(|encoded| encoded.map(&mut place).ok_or(Reason::Null("key"))).collect()
             }
