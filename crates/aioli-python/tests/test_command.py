@@ -87,6 +87,13 @@ def test_what_cannot_be_verified_is_told_and_nothing_is_written(files: tuple[Pat
     assert not [path for path in out.parent.iterdir() if path.name.startswith(".") or path == out]
 
 
+def test_pyarrow_is_asked_for(files: tuple[Path, Path, Path]) -> None:
+    script = "import runpy, sys; sys.modules['pyarrow'] = None; runpy.run_module('aioli', run_name='__main__')"
+    command = [sys.executable, "-c", script, "verify-table", str(files[0])]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "pip install pyarrow" in done.stderr
+
+
 def test_progress_is_shown_on_a_terminal(files: tuple[Path, Path, Path]) -> None:
     items, keys, _ = files
     outer, inner = pty.openpty()

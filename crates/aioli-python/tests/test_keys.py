@@ -3,6 +3,7 @@
 import copy
 import hashlib
 import pickle
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -44,6 +45,23 @@ def test_fresh_signatures_differ(key: aioli.SigningKey) -> None:
 
 def test_cryptography_knows_the_exception() -> None:
     assert issubclass(aioli.InvalidSignature, CryptographysInvalidSignature)
+
+
+def test_cryptography_is_not_needed() -> None:
+    script = """
+import sys
+sys.modules["cryptography"] = None
+import aioli
+key = aioli.SigningKey.generate("mayo2")
+try:
+    key.public_key().verify(b"", b"a message")
+except aioli.InvalidSignature as error:
+    assert type(error).__bases__ == (Exception,)
+else:
+    sys.exit("accepted")
+assert aioli.load_private_key(key.private_bytes("PEM", "PKCS8", b"passphrase"), b"passphrase")
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_a_digest_stands_for_its_message(key: aioli.SigningKey) -> None:
