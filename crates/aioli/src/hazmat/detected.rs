@@ -132,8 +132,8 @@ pub fn expanded_signing_key_from_parts<P: ParameterSet>(
     Ok(ExpandedSigningKey::new(key, ExpandedSecret { oil: oil.into(), p1_q: p1_q.into() }))
 }
 
-/// An expanded public key from its compact key and P, the bytes that [`expand_p`] gives, unchecked:
-/// with other bytes no signature verifies.
+/// An expanded public key from its compact key and P, the bytes that [`expand_p`] gives, unchecked.
+/// Whoever chooses other bytes chooses another key, and can sign for it.
 ///
 /// # Errors
 ///
