@@ -20,8 +20,13 @@ pub(crate) fn file() -> File {
 fn well_formed<P: ParameterSet>() -> Group {
     let key = key::<P>();
     let mut group = Group::new("MayoPublicKey", P::ALGORITHM).seed(key.as_ref());
-    let file = public_key(&key).to_public_key_der().expect("a short file");
+    let public_key = public_key(&key);
+    let file = public_key.to_public_key_der().expect("a short file");
     group.push(Test::new(Valid, &[Flag::Valid], "SubjectPublicKeyInfo").key(Key::Der(hex::encode(file.as_bytes()))));
+    let identifier = der(0x30, &[&der(6, &[Identifiers::OQS.get(P::ALGORITHM).as_bytes()])]);
+    let wrapped = der(0x30, &[&identifier, &der(3, &[&[0], &der(4, &[public_key.as_ref()])])]);
+    let comment = "an OCTET STRING around the key, the form of Bouncy Castle 1.86";
+    group.push(Test::new(Valid, &[Flag::AioliReads], comment).key(Key::Der(hex::encode(wrapped))));
     group
 }
 
