@@ -103,7 +103,7 @@ fn tests(skip_answers: bool) -> Outcome {
 /// with [`LEAST_FACTOR`].
 fn counts(options: &Options) -> Outcome {
     let mut build = cargo();
-    build.args(["build", "-q", "--release", "-p", "count-driver", "--target", TARGET]);
+    build.args(["build", "-q", "--release", "-p", "count-driver", "--target", TARGET, "--target-dir", "target"]);
     if let outcome @ (Outcome::Failed(_) | Outcome::Impossible(_)) = steps::run(&mut build) {
         return outcome;
     }

@@ -11,6 +11,7 @@ mod leakage;
 mod measure;
 mod origin;
 mod peers;
+mod pool;
 mod profile;
 mod published;
 mod random;

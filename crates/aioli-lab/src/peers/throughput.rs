@@ -2,11 +2,12 @@
 
 use super::{MESSAGE_BYTES, aioli::fresh_key};
 use crate::measure::Operation;
+use crate::pool::pinned;
 use crate::random::Random;
 use aioli::params::ParameterSet;
 use aioli::{Algorithm, SigningKey, VerifyingKey, batch, with_set};
 use anyhow::{Result, ensure};
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::ThreadPool;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -35,18 +36,6 @@ pub(super) fn operations(algorithm: Algorithm) -> Result<Vec<Operation>> {
         with_set!(algorithm, P => operations.extend(on_pool::<P>(&pool, threads)?));
     }
     Ok(operations)
-}
-
-/// A pool that pins each thread to a core, since a scheduler takes longer than a batch to spread
-/// threads.
-fn pinned(threads: usize) -> Result<ThreadPool> {
-    let cores = core_affinity::get_core_ids().unwrap_or_default();
-    let pin = move |thread: usize| {
-        if let Some(&core) = cores.get(thread) {
-            core_affinity::set_for_current(core);
-        }
-    };
-    Ok(ThreadPoolBuilder::new().num_threads(threads).start_handler(pin).build()?)
 }
 
 fn on_pool<P: ParameterSet>(pool: &Rc<ThreadPool>, threads: usize) -> Result<[Operation; 3]> {

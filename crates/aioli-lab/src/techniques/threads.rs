@@ -1,10 +1,11 @@
 //! Threads inside one operation: the threads of a fork-join pool share the key stream and the left
 //! product.
 
+use crate::pool::pinned;
 use aioli::backend::Backend;
 use aioli::packed::{Coefficients, Operand};
 use anyhow::{Context, Result};
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::ThreadPool;
 use std::sync::OnceLock;
 
 /// The pool of `threads` threads, made at the first call and kept.
@@ -18,7 +19,7 @@ pub(super) fn pool(threads: usize) -> Result<&'static ThreadPool> {
     if let Some(pool) = POOLS[at].get() {
         return Ok(pool);
     }
-    let pool = ThreadPoolBuilder::new().num_threads(threads).build().context("threads of a pool")?;
+    let pool = pinned(threads)?;
     Ok(POOLS[at].get_or_init(|| pool))
 }
 
