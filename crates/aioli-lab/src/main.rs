@@ -3,6 +3,7 @@
 
 mod all;
 mod chapter;
+mod compare;
 mod counter;
 mod credibility;
 mod gpu;
@@ -54,6 +55,11 @@ enum Command {
     Credibility(credibility::Options),
     /// A web page or Markdown, made from records
     Report(report::Options),
+    /// Two records beside each other, with a verdict for each figure that both have
+    ///
+    /// A figure is faster or slower where the middle halves of the samples lie apart. Peers in the
+    /// same version are the control. Nothing is judged by a run that calls itself unusable.
+    Compare(compare::Options),
     /// Every chapter of the lab but leakage and batches on a GPU: one record, one report
     All(all::Options),
     /// Techniques that make MAYO fast, beside the published experiment, whose claims are judged
@@ -95,6 +101,7 @@ fn main() -> Result<()> {
         Command::Published(options) => published::run(&options, &stop),
         Command::Credibility(options) => credibility::run(&options, &stop),
         Command::Report(options) => report::run(&options),
+        Command::Compare(options) => compare::run(&options),
         Command::All(options) => all::run(&options, &stop),
         Command::Techniques(options) => study::run(&options, &stop, techniques::measure).map(drop),
         Command::Kernel(options) => study::run(&options, &stop, kernel::measure).map(drop),

@@ -53,6 +53,55 @@ fn a_record_is_shown_beside_published_figures_and_as_a_page() {
     assert!(fs::read_to_string(format!("{out}/report.md")).unwrap().contains("## Published figures"));
 }
 
+/// Figures are judged by their quartiles, other implementations are the control, and runs that call
+/// themselves unusable are not judged.
+#[test]
+fn two_records_are_compared_figure_by_figure() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../records/amd-zen5-2core/2026-11-21-7beacd1-all/record.json");
+    let whole: serde_json::Value = serde_json::from_str(&fs::read_to_string(root).unwrap()).unwrap();
+    let of = |name: &str| {
+        let results = whole["results"].as_array().unwrap().iter();
+        results.filter(|result| result["implementation"] == name).take(3).cloned().collect::<Vec<_>>()
+    };
+    let results = [of("aioli"), of("liboqs")].concat();
+    let mut record = serde_json::json!({ "machine": whole["machine"], "results": results });
+    record["machine"]["conditions"]["verdict"] = "quiet".into();
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, record: &serde_json::Value| {
+        let path = folder.path().join(name).to_str().unwrap().to_owned();
+        fs::write(&path, record.to_string()).unwrap();
+        path
+    };
+    let compare = |before: &str, after: &str| {
+        let shown = lab(&["compare", before, after]).assert().success().get_output().stdout.clone();
+        String::from_utf8(shown).unwrap()
+    };
+    let before = write("before.json", &record);
+    let shown = compare(&before, &before);
+    assert_eq!(shown.matches("alike").count(), 6, "{shown}");
+    assert!(shown.contains("Control: the 3 figures") && !shown.contains("The machines differ"), "{shown}");
+
+    let mut changed = record.clone();
+    for (at, factor) in [(0, 0.5), (1, 2.0)] {
+        for figure in ["median_ns", "q1_ns", "q3_ns"] {
+            let value = changed["results"][at][figure].as_f64().unwrap();
+            changed["results"][at][figure] = (value * factor).into();
+        }
+    }
+    changed["machine"]["cpu"] = "another".into();
+    let shown = compare(&before, &write("changed.json", &changed));
+    assert_eq!(["faster", "slower", "alike"].map(|verdict| shown.matches(&format!(" {verdict}")).count()), [1, 1, 4]);
+    assert!(shown.contains("The machines differ"), "{shown}");
+
+    changed["machine"]["conditions"]["verdict"] = "unusable".into();
+    let shown = compare(&before, &write("unusable.json", &changed));
+    assert!(shown.contains("gives no verdicts") && !shown.contains("alike"), "{shown}");
+
+    changed["results"] = serde_json::json!([]);
+    lab(&["compare", &before, &write("empty.json", &changed)]).assert().failure();
+    lab(&["compare", &before, "absent.json"]).assert().failure();
+}
+
 /// The README's tables on speed are those of the report of the record that it links to.
 #[test]
 fn the_readme_says_what_its_record_says() {
