@@ -21,6 +21,7 @@ of_the_command! {
     "../../crates/aioli-cli/src/keys.rs" keys
     "../../crates/aioli-cli/src/round.rs" round
     "../../crates/aioli-cli/src/shown.rs" shown
+    "../../crates/aioli-cli/src/sshsig.rs" sshsig
     "../../crates/aioli-cli/src/terminal.rs" terminal
 }
 
@@ -34,7 +35,8 @@ fuzz_target!(|bytes: &[u8]| {
     let mut file = File::from(memfd_create("input", MemfdFlags::empty()).expect("a file in memory"));
     file.write_all(bytes).expect("room in memory");
     let path = format!("/proc/self/fd/{}", file.as_raw_fd()).into();
-    let arguments = cli::Inspect { files: vec![path], passphrase: keys::PassphraseSource { passphrase_file: None } };
+    let arguments =
+        cli::Inspect { files: vec![path], passphrase: keys::PassphraseSource { passphrase_file: None, insist: false } };
     let exit = inspect::run(&arguments).expect("a file of its own and standard output");
     assert!(matches!(exit, error::Exit::Done | error::Exit::Invalid | error::Exit::Malformed), "{exit:?}");
 });

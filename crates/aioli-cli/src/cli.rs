@@ -2,8 +2,11 @@
 
 #[path = "cli/cert.rs"]
 mod cert;
+#[path = "cli/git.rs"]
+mod git;
 
 pub(crate) use cert::{Ca, Cert, CertCommand, Issue, Key, Output, Purpose, Request, Show, Verify as CertVerify};
+pub(crate) use git::{Git, Operation};
 
 use crate::keys::PassphraseSource;
 use aioli::Algorithm;
@@ -235,8 +238,8 @@ pub(crate) struct Verify {
 /// Describe files of keys, signatures and certificates
 ///
 /// Recognises private, encrypted and public keys, certificates and requests (PEM and DER),
-/// signatures in the form that `sign` writes, and, by their length, raw keys and signatures. Prints
-/// nothing secret.
+/// signatures in the forms that `sign` and `aioli-git` write, and, by their length, raw keys and
+/// signatures. Prints nothing secret.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   aioli inspect release.pub aioli-0.1.0.tar.gz.sig
@@ -389,6 +392,8 @@ const EXIT_CODES: &str = "Exit codes (stable):
      than 256 MiB or about a second
   5  a key does not fit: wrong set, round or fingerprint, or a signature that does not bind it
 With several files, the highest of their codes.
+
+Under the name aioli-git, a link to it, this program signs for git: aioli-git --help.
 
 Examples:
   aioli demo

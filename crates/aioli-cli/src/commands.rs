@@ -4,6 +4,7 @@ pub(crate) mod cert;
 pub(crate) mod convert;
 pub(crate) mod demo;
 pub(crate) mod generate;
+pub(crate) mod git;
 pub(crate) mod inspect;
 pub(crate) mod kat;
 pub(crate) mod keygen;

@@ -2,6 +2,7 @@
 
 use crate::envelope::EnvelopeError;
 use crate::shown::shown;
+use crate::sshsig::SshError;
 use aioli::pkcs8::FormatError;
 use std::fmt;
 use std::io;
@@ -56,6 +57,8 @@ pub(crate) enum Error {
     OtherKey { path: PathBuf, expected: String, given: String },
     /// The signature does not cover the fingerprint of the key, as `--bind-key` demands.
     NotBound(PathBuf),
+    /// The key may not sign this: it is not known, or not for this purpose or time.
+    NotAllowed { fingerprint: String, why: String },
     /// The signature and the key are of different sets or rounds.
     OtherSet { path: PathBuf, expected: aioli::Algorithm, given: String },
     /// A certificate or request was not made, read or accepted.
@@ -73,6 +76,10 @@ pub(crate) enum Reason {
     Key(aioli::Error),
     /// The envelope of the signature is malformed.
     Envelope(EnvelopeError),
+    /// The signature is not in the form of OpenSSH, or of another scheme.
+    Ssh(SshError),
+    /// A line of a file of keys is malformed.
+    Line { number: usize, what: String },
     /// No signature of any set has this length.
     RawSignature { given: usize, expected: usize, algorithm: aioli::Algorithm },
     /// The file has no known form of a key or signature.
@@ -92,7 +99,9 @@ impl Error {
             Self::NotRegular(_) | Self::PrivateKey(_) | Self::Leftover(_) => Exit::InputOutput,
             Self::Malformed { reason: Reason::Key(aioli::Error::KeyFormat(FormatError::Encrypted)), .. } => Exit::Usage,
             Self::Malformed { .. } => Exit::Malformed,
-            Self::OtherKey { .. } | Self::NotBound(_) | Self::OtherSet { .. } => Exit::KeyMismatch,
+            Self::OtherKey { .. } | Self::NotBound(_) | Self::NotAllowed { .. } | Self::OtherSet { .. } => {
+                Exit::KeyMismatch
+            }
             Self::Certificate { error, .. } => match error {
                 aioli_x509::Error::Mayo(error) => Self::Library(*error).exit(),
                 aioli_x509::Error::Refused(_) => Exit::Invalid,
@@ -141,6 +150,7 @@ impl fmt::Display for Error {
                 "{}: the signature does not bind the key, as --bind-key demands: it may be valid under other keys",
                 shown(path)
             ),
+            Self::NotAllowed { fingerprint, why } => write!(f, "signature of the key {fingerprint}: {why}"),
             Self::OtherSet { path, expected, given } => {
                 write!(f, "{}: signature of {given}, but the key is for {expected}", shown(path))
             }
@@ -156,6 +166,8 @@ impl fmt::Display for Reason {
             Self::TooLong { limit } => write!(f, "longer than {limit} bytes, so neither key nor signature"),
             Self::Key(error) => error.fmt(f),
             Self::Envelope(error) => error.fmt(f),
+            Self::Ssh(error) => error.fmt(f),
+            Self::Line { number, what } => write!(f, "line {number}: {what}"),
             Self::RawSignature { given, expected, algorithm } => write!(
                 f,
                 "neither an envelope nor a bare signature: {given} bytes, but a signature of {algorithm} has {expected}"

@@ -18,6 +18,9 @@ pub(crate) struct PassphraseSource {
     /// Take the passphrase from the first line of this file
     #[arg(long, value_name = "PATH", value_hint = clap::ValueHint::FilePath)]
     pub(crate) passphrase_file: Option<PathBuf>,
+    /// Ask on the terminal even if standard error is none.
+    #[arg(skip)]
+    pub(crate) insist: bool,
 }
 
 impl PassphraseSource {
@@ -30,7 +33,7 @@ impl PassphraseSource {
     fn existing(&self, key: &Path) -> Result<Passphrase, Error> {
         match &self.passphrase_file {
             Some(path) => from_file(path),
-            None if terminal::can_ask() => terminal::ask(&format!("Passphrase of {}: ", shown(key))),
+            None if self.insist || terminal::can_ask() => terminal::ask(&format!("Passphrase of {}: ", shown(key))),
             None => Err(Error::Usage(format!(
                 "{} is encrypted and there is no terminal to ask for its passphrase: give --passphrase-file PATH",
                 shown(key)

@@ -1,4 +1,5 @@
-//! The command `aioli`: MAYO keys, signatures, known answers and speed.
+//! The command `aioli`: MAYO keys, signatures, known answers and speed. Under the name `aioli-git`,
+//! it is what git runs in place of ssh-keygen.
 
 mod cli;
 mod clock;
@@ -17,17 +18,27 @@ mod pair;
 mod round;
 mod shown;
 mod signed;
+mod signers;
+mod sshsig;
 mod terminal;
 
-use clap::{CommandFactory, FromArgMatches};
-use cli::{Cli, Command};
+use clap::{CommandFactory, FromArgMatches, Parser};
+use cli::{Cli, Command, Git};
 use error::{Error, Exit};
+use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let matches = cli::command().get_matches();
-    let arguments = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut Cli::command()).exit());
-    match run(arguments.command) {
+    let name = std::env::args_os().next().unwrap_or_default();
+    let result = match Path::new(&name).file_stem() == Some("aioli-git".as_ref()) {
+        true => commands::git::run(&Git::parse()),
+        false => {
+            let matches = cli::command().get_matches();
+            let arguments = Cli::from_arg_matches(&matches);
+            run(arguments.unwrap_or_else(|error| error.format(&mut Cli::command()).exit()).command)
+        }
+    };
+    match result {
         Ok(exit) => exit.into(),
         Err(error) => {
             terminal::complain(&error);

@@ -6,6 +6,8 @@ use crate::envelope::Envelope;
 use crate::error::{Error, Exit, Reason};
 use crate::fingerprint::fingerprint;
 use crate::round::round_number;
+use crate::shown::safe;
+use crate::sshsig::SshSignature;
 use crate::terminal::complain;
 use crate::{files, keys};
 use aioli::Algorithm;
@@ -43,6 +45,10 @@ fn describe_one(path: &Path, file: &[u8], arguments: &Inspect) -> Result<Descrip
     if Envelope::is_meant(file) {
         let envelope = Envelope::parse(file).map_err(|error| malformed(Reason::Envelope(error)))?;
         return Ok(signature(&envelope));
+    }
+    if SshSignature::is_meant(file) {
+        let signature = SshSignature::parse(file).map_err(|error| malformed(Reason::Ssh(error)))?;
+        return Ok(ssh_signature(&signature));
     }
     let pem = file.windows(BEGIN.len()).any(|window| window == BEGIN);
     let encoding = if pem { "PEM" } else { "DER" };
@@ -98,6 +104,13 @@ fn signature(envelope: &Envelope) -> Description {
     facts.push(("size", format!("{} bytes", algorithm.signature_bytes())));
     facts.push((if envelope.bound { "bound key" } else { "key" }, envelope.fingerprint.clone()));
     Description { what: "MAYO signature (envelope, version 1)".into(), facts }
+}
+
+fn ssh_signature(signature: &SshSignature) -> Description {
+    let mut facts = set(signature.key.algorithm());
+    facts.push(("namespace", safe(&signature.namespace)));
+    facts.push(("bound key", fingerprint(&signature.key)));
+    Description { what: "MAYO signature (SSHSIG, as git keeps it)".into(), facts }
 }
 
 fn public_key(key: &VerifyingKey, encoding: &str) -> Description {

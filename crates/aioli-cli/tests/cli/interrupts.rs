@@ -20,8 +20,8 @@ fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// Starts `aioli` as the only process of a terminal, which is the result's second part.
-fn on_a_terminal(place: &Place, arguments: &[&str]) -> (Child, File) {
+/// Starts a program as the only process of a terminal, which is the result's second part.
+fn on_a_terminal(place: &Place, program: &[&str]) -> (Child, File) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
@@ -29,7 +29,7 @@ fn on_a_terminal(place: &Place, arguments: &[&str]) -> (Child, File) {
     let slave = File::options().read(true).write(true).open(name).unwrap();
     let mut command = Command::new("setsid");
     // A shell starts what runs in its background with some signals ignored.
-    command.args(["--ctty", "env", "--default-signal", AIOLI]).args(arguments).current_dir(place.path(""));
+    command.args(["--ctty", "env", "--default-signal"]).args(program).current_dir(place.path(""));
     command.stdin(slave.try_clone().unwrap()).stdout(Stdio::null()).stderr(slave);
     (command.spawn().unwrap(), master.into())
 }
@@ -53,7 +53,7 @@ fn echoes(terminal: &File) -> bool {
 fn an_interrupted_question_leaves_a_terminal_that_echoes() {
     for (signal, number) in [(None, 2), (Some(Signal::TERM), 15), (Some(Signal::HUP), 1), (Some(Signal::QUIT), 3)] {
         let place = Place::new();
-        let (mut child, mut terminal) = on_a_terminal(&place, &["keygen", "--set", "mayo2", "--out", "k"]);
+        let (mut child, mut terminal) = on_a_terminal(&place, &[AIOLI, "keygen", "--set", "mayo2", "--out", "k"]);
         read_until(&mut terminal, "new key: ");
         wait_until("echo is turned off", || !echoes(&terminal));
         match signal {
@@ -69,7 +69,7 @@ fn an_interrupted_question_leaves_a_terminal_that_echoes() {
 #[test]
 fn a_passphrase_typed_on_the_terminal_opens_the_key() {
     let place = Place::new();
-    let (mut child, mut terminal) = on_a_terminal(&place, &["keygen", "--set", "mayo2", "--out", "k"]);
+    let (mut child, mut terminal) = on_a_terminal(&place, &[AIOLI, "keygen", "--set", "mayo2", "--out", "k"]);
     for prompt in ["new key: ", "Repeat the passphrase: "] {
         read_until(&mut terminal, prompt);
         terminal.write_all(b"correct horse\n").unwrap();
@@ -79,6 +79,23 @@ fn a_passphrase_typed_on_the_terminal_opens_the_key() {
     place.write("pw", b"correct horse");
     place.write("f", b"a message");
     place.run(&["sign", "-k", "k.key", "--passphrase-file", "pw", "f"]).expect(0);
+}
+
+/// git keeps standard error to itself, so the question goes to the terminal all the same.
+#[test]
+fn aioli_git_asks_on_the_terminal() {
+    let place = Place::new();
+    place.write("pw", b"correct horse");
+    place.run(&["keygen", "--set", "mayo2", "--out", "k", "--passphrase-file", "pw"]).expect(0);
+    std::os::unix::fs::symlink(AIOLI, place.path("aioli-git")).unwrap();
+    place.write("f", b"a message");
+    let words = ["sh", "-c", "exec ./aioli-git -Y sign -n git -f k.key f 2> said"];
+    let (mut child, mut terminal) = on_a_terminal(&place, &words);
+    read_until(&mut terminal, "Passphrase of k.key: ");
+    terminal.write_all(b"correct horse\n").unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(place.text("said"), "");
+    assert!(place.text("f.sig").starts_with("-----BEGIN SSH SIGNATURE-----\n"));
 }
 
 #[test]

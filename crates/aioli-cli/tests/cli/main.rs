@@ -3,6 +3,7 @@
 mod bound;
 mod certificates;
 mod files;
+mod git;
 mod help;
 mod inspect;
 mod interrupts;
@@ -81,7 +82,7 @@ impl Place {
         self.finish(command, b"")
     }
 
-    fn finish(&self, mut command: Command, input: &[u8]) -> Run {
+    pub(crate) fn finish(&self, mut command: Command, input: &[u8]) -> Run {
         let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = pipes.current_dir(self.0.path()).spawn().unwrap();
         // This fails if the command does not read its input.
