@@ -5,6 +5,7 @@ use aioli::Algorithm;
 use aioli::any::{Signature, SigningKey, VerifyingKey};
 use aioli::pkcs8::pkcs8::PrivateKeyInfoRef;
 use aioli::pkcs8::pkcs8::der::asn1::OctetStringRef;
+use aioli::pkcs8::pkcs8::der::pem;
 use aioli::pkcs8::pkcs8::pkcs5::{pbes2, scrypt};
 use aioli::pkcs8::pkcs8::spki::AlgorithmIdentifierRef;
 use aioli::pkcs8::{EncodePrivateKey, EncodePublicKey, Identifiers, LineEnding};
@@ -59,6 +60,9 @@ fn main() {
         write("envelope", "crlf", envelope.replace('\n', "\r\n").as_bytes());
         write("inspect", "envelope", envelope.as_bytes());
         write("inspect", "signature", signature.as_bytes());
+        let armour = for_git(&public, &signature);
+        write("sshsig", "lf", armour.as_bytes());
+        write("inspect", "sshsig", armour.as_bytes());
         write("scheme", "sign", &[&[number], &Random(number.into()).bytes(100)[..]].concat());
         // The first byte chooses the kernel and the next ones its shapes, whatever they are.
         for kernel in 0..5 {
@@ -97,6 +101,17 @@ fn methods() -> [pbes2::Parameters; 4] {
         pbes2::Parameters::scrypt_aes256gcm(cheap(), salt, [3; 12]),
     ]
     .map(|parameters| parameters.expect("parameters that are known"))
+}
+
+/// A signature for git, as `crates/aioli-cli/src/sshsig.rs` documents it.
+fn for_git(public: &VerifyingKey, signature: &Signature) -> String {
+    let field = |field: &[u8]| [&(field.len() as u32).to_be_bytes(), field].concat();
+    let kind = format!("{}@aioli", signature.algorithm());
+    let pair = |bytes: &[u8]| [field(kind.as_bytes()), field(bytes)].concat();
+    let (key, signature) = (pair(public.as_bytes()), pair(signature.as_bytes()));
+    let fields = [&key[..], b"git", b"", b"sha512", &signature].map(field).concat();
+    let blob = [b"SSHSIG\0\0\0\x01", &fields[..]].concat();
+    pem::encode_string("SSH SIGNATURE", LineEnding::LF, &blob).expect("a signature fits")
 }
 
 /// The text of a `.sig` file, as `crates/aioli-cli/src/envelope.rs` documents it.
