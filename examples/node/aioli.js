@@ -1,9 +1,7 @@
 // MAYO signatures by the library for C, which koffi calls.
-//
-// AIOLI_LIBRARY is the path of the library, if the system does not find it by its name.
 import koffi from "koffi";
 
-const library = koffi.load(process.env.AIOLI_LIBRARY ?? "libaioli.so.0.1");
+const library = koffi.load("libaioli.so.0.1");
 koffi.opaque("Key");
 const INPUT = "const uint8_t *, size_t";
 const OUTPUT = "uint8_t *, _Inout_ size_t *";

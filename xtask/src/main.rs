@@ -8,6 +8,7 @@ mod constant_time;
 mod firmware;
 mod fuzz;
 mod gpu;
+mod languages;
 mod neon;
 mod openssl;
 mod origin;
@@ -98,6 +99,9 @@ enum Task {
     /// Builds the library for C, installs it under target/c/prefix, and tests it there by programs
     /// in C and C++, with two compilers, sanitizers and valgrind.
     C(c::Options),
+    /// Tests the examples for Go, Node and Java, copied out of the repository. Java needs a JDK of 22
+    /// or later, and is named if there is none.
+    Languages(languages::Options),
     /// Builds the provider for the machine's OpenSSL, and tests it by the commands openssl and
     /// aioli and by a program in C, under valgrind too.
     Openssl(openssl::Options),
@@ -162,6 +166,7 @@ fn main() {
         Task::Web(options) => web::run_with(&options),
         Task::Bouncycastle => bouncycastle::check(),
         Task::C(options) => c::run_with(&options),
+        Task::Languages(options) => languages::check(&options),
         Task::Openssl(options) => openssl::check(&options),
         Task::X509 => steps::x509(),
         Task::Python(options) => python::check(&options),
@@ -209,6 +214,7 @@ const STEPS: &[Step] = &[
     }),
     ("bouncycastle", |_| bouncycastle::check()),
     ("c", |_| c::run_with(&c::Options::default())),
+    ("languages", |_| languages::check(&languages::Options::default())),
     ("openssl", |full| openssl::check(&openssl::Options { full })),
     ("x509", |_| steps::x509()),
     ("python", |full| python::check(&python::Options { full })),
