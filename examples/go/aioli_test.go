@@ -123,7 +123,7 @@ type vector struct {
 func groups(t *testing.T, file string) []group {
 	folder := os.Getenv("AIOLI_VECTORS")
 	if folder == "" {
-		t.Skip("AIOLI_VECTORS does not name the folder of test vectors")
+		t.Fatal("AIOLI_VECTORS does not name the folder of test vectors")
 	}
 	text := got(t)(os.ReadFile(filepath.Join(folder, file+".json")))
 	var contents struct {
@@ -197,8 +197,8 @@ func TestVectorsVerify(t *testing.T) {
 	}
 }
 
-// Package aioli signs with the randomizer of its own, so most of these signatures are verified
-// only; the deterministic one of each set is made.
+// The library draws randomizers itself, so most of these signatures are verified only; the
+// deterministic one of each set is made.
 func TestVectorsSign(t *testing.T) {
 	made := 0
 	for _, group := range groups(t, "sign") {

@@ -33,6 +33,10 @@ fn check() -> Result<(), Outcome> {
             return Err(Outcome::Impossible(format!("{program}: apt-get install {package}")));
         }
     }
+    if !answers("pkg-config", &["--exists", "jansson"]) {
+        return Err(Outcome::Impossible("jansson: apt-get install libjansson-dev".into()));
+    }
+    let json = output(Command::new("pkg-config").args(["--cflags", "--libs", "jansson"]))?;
     let prefix = installed()?;
     done(Command::new("cargo").args(["test", "-q", "-p", "aioli-c"]))?;
     compare_symbols(&prefix)?;
@@ -54,11 +58,16 @@ fn check() -> Result<(), Outcome> {
             build
                 .args([standard, "-O1", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror", source, "-o"])
                 .arg(&program);
-            done(build.args(compile.split_whitespace()).args(link.split_whitespace()).arg("-pthread"))?;
+            build.args(compile.split_whitespace()).args(link.split_whitespace()).arg("-pthread");
             let mut test = Command::new(&program);
             if source.contains("example") {
                 test.arg("README.md");
             }
+            if source.contains("vectors") {
+                build.args(json.split_whitespace());
+                test.arg("vectors");
+            }
+            done(&mut build)?;
             done(test.env("LD_LIBRARY_PATH", prefix.join("lib")))?;
         }
     }
@@ -159,9 +168,10 @@ const TOOLS: [(&str, &str); 6] = [
 ];
 
 /// Each compiler with a language and what it compiles.
-const COMPILERS: [(&str, &str, &str); 5] = [
+const COMPILERS: [(&str, &str, &str); 6] = [
     ("gcc", "-std=c99", "crates/aioli-c/tests/c/test.c"),
     ("clang-19", "-std=c99", "crates/aioli-c/tests/c/test.c"),
+    ("gcc", "-std=c99", "crates/aioli-c/tests/c/vectors.c"),
     ("g++", "-std=c++17", "crates/aioli-c/tests/c/test.cpp"),
     ("clang++-19", "-std=c++17", "crates/aioli-c/tests/c/test.cpp"),
     ("gcc", "-std=c99", "examples/c/verify_file.c"),

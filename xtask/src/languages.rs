@@ -78,7 +78,9 @@ fn node(prefix: &Path) -> Result<(), Outcome> {
 /// Debian 12 has no JDK that is new enough, so a machine without one is no failure.
 fn java(prefix: &Path) -> Result<(), Outcome> {
     let Some(java) = jdk() else {
-        println!("NOT CHECKED: examples/java, for want of a JDK of {OLDEST_JDK} or later: in the path, JAVA_HOME, {JVMS}");
+        println!(
+            "NOT CHECKED: examples/java, for want of a JDK of {OLDEST_JDK} or later: in the path, JAVA_HOME, {JVMS}"
+        );
         return Ok(());
     };
     println!("Java: {}", java.display());

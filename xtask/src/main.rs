@@ -99,8 +99,8 @@ enum Task {
     /// Builds the library for C, installs it under target/c/prefix, and tests it there by programs
     /// in C and C++, with two compilers, sanitizers and valgrind.
     C(c::Options),
-    /// Tests the examples for Go, Node and Java, copied out of the repository. Java needs a JDK of 22
-    /// or later, and is named if there is none.
+    /// Tests the examples for Go, Node and Java, copied out of the repository. Java needs a JDK of
+    /// 22 or later, and is named if there is none.
     Languages(languages::Options),
     /// Builds the provider for the machine's OpenSSL, and tests it by the commands openssl and
     /// aioli and by a program in C, under valgrind too.
