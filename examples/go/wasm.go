@@ -86,7 +86,7 @@ func (c *call) bytes(address, length uint64) []byte {
 	return bytes
 }
 
-// run calls a function. One that traps leaves a module that is not to be trusted.
+// run calls a function. One that traps leaves a module that is not to be trusted, and is erased.
 func (c *call) run(name string, arguments ...uint64) uint64 {
 	if c.err != nil {
 		return 0
@@ -95,6 +95,7 @@ func (c *call) run(name string, arguments ...uint64) uint64 {
 	if err != nil {
 		c.err = &Error{Internal, fmt.Sprintf("%s: %v", name, err)}
 		c.broken = c.err
+		clear(c.bytes(0, uint64(c.instance.Memory().Size())))
 	}
 	if len(results) == 0 {
 		return 0
