@@ -39,7 +39,7 @@ pub(crate) fn check(extent: Extent) -> Outcome {
 /// The tests of the crate. NVRTC is tested too if there is a toolkit.
 fn tests(extent: Extent, toolkit: Option<&Path>) -> Outcome {
     let mut command = Command::new("cargo");
-    command.args(["test", "--release", "-p", "aioli-gpu", "--lib", "--tests"]);
+    command.args(["test", "-p", "aioli-gpu", "--lib", "--tests"]);
     if let Some(toolkit) = toolkit {
         command.env("LD_LIBRARY_PATH", toolkit.join("lib"));
     }
