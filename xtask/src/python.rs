@@ -130,10 +130,10 @@ fn in_crate(program: &Path) -> Command {
 /// The versions that are tested, if they are here: all that had a release when this was written.
 const VERSIONS: [&str; 4] = ["3.11", "3.12", "3.13", "3.14"];
 
-/// What builds wheels. Zig is the linker for old systems.
+/// The tools that build wheels. Zig is the linker for old systems.
 const TOOLS: [&str; 2] = ["maturin==1.16.0", "ziglang==0.17.1"];
 
-/// What the tests and examples import, and what checks the stubs.
+/// The packages that tests and examples import, and the one that checks the stubs.
 const TESTS: [&str; 8] = [
     "pytest==9.2.0",
     "mypy==2.4.1",

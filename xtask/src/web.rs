@@ -110,7 +110,7 @@ const PACKAGE: &str = "target/web/package";
 /// The package without vectors, to measure beside it.
 const PORTABLE: &str = "target/web/portable";
 const PAGE: &str = "target/web/aioli.html";
-/// What the package has beside what is generated.
+/// The files of the package that are not generated.
 const FILES: [&str; 6] = [
     "crates/aioli-wasm/npm/package.json",
     "crates/aioli-wasm/npm/browser.js",

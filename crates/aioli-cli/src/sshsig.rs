@@ -24,7 +24,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SshSignature {
     pub(crate) key: VerifyingKey,
-    /// What the message is; git's commits and tags are `git`.
+    /// The kind of message; commits and tags of git are `git`.
     pub(crate) namespace: String,
     pub(crate) signature: Signature,
 }

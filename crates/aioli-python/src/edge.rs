@@ -1,4 +1,4 @@
-//! What Python gives as Rust values, and errors as Python's exceptions.
+//! Converts what Python gives to Rust values, and errors to Python's exceptions.
 
 use aioli::pkcs8::FormatError;
 use aioli::{Algorithm, Error};

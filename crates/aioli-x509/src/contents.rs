@@ -3,7 +3,7 @@
 use crate::{Certificate, Error, Request, signed};
 use aioli::any::VerifyingKey;
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Contents {
     /// A certificate, or several, never none.

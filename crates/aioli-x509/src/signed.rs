@@ -1,4 +1,4 @@
-//! What certificates and requests have in common: a signed part, an algorithm, a signature; PEM
+//! The parts that certificates and requests share: a signed part, an algorithm, a signature; PEM
 //! around it.
 
 use crate::Error;

@@ -17,12 +17,12 @@ pub struct Trust<'a> {
     pub time: UnixTime,
 }
 
-/// What a certificate is to be used for.
+/// The use of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// To be known as a server.
+    /// A server proves its name with it.
     Server,
-    /// To be known as a client.
+    /// A client proves its name with it.
     Client,
     /// Anything: the extended key usage is not looked at.
     Any,

@@ -116,7 +116,7 @@ pub(crate) struct Verify {
     /// Demand that it is for this DNS name or IP address
     #[arg(long, value_name = "HOST")]
     pub(crate) name: Option<Host>,
-    /// What it must be meant for
+    /// The purpose that it must allow
     #[arg(long, value_name = "PURPOSE", default_value = "server")]
     pub(crate) purpose: Purpose,
     /// Verify for this time instead of now, such as 2027-01-31T12:00:00Z
@@ -127,12 +127,12 @@ pub(crate) struct Verify {
     pub(crate) quiet: bool,
 }
 
-/// What a certificate is used for.
+/// The use of a certificate.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// To be known as a server
+    /// A server proves its name with it
     Server,
-    /// To be known as a client
+    /// A client proves its name with it
     Client,
     /// Anything
     Any,

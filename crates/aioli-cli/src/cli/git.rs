@@ -25,13 +25,13 @@ use std::path::PathBuf;
 Exit codes are those of aioli; 5 is also a key that is not allowed to sign."
 )]
 pub(crate) struct Git {
-    /// What to do
+    /// The operation
     #[arg(short = 'Y', value_name = "OPERATION", required_unless_present = "print_key")]
     pub(crate) operation: Option<Operation>,
     /// Print the public key of KEY, private or public, as the file of allowed signers has it
     #[arg(short = 'y', conflicts_with = "operation")]
     pub(crate) print_key: bool,
-    /// What is signed; git gives `git`
+    /// The kind of message that is signed; git gives `git`
     #[arg(short, value_name = "NAMESPACE")]
     pub(crate) namespace: Option<String>,
     /// The key, or for find-principals and verify the file of allowed signers
@@ -57,7 +57,7 @@ pub(crate) struct Git {
     pub(crate) files: Vec<OsString>,
 }
 
-/// What ssh-keygen does after -Y.
+/// The operations of ssh-keygen that follow -Y.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     /// Write FILE.sig for every FILE
