@@ -1,6 +1,6 @@
 //! Keys and signatures of round 2, both ways between the command and Bouncy Castle.
 
-use crate::steps::{Outcome, answers, run};
+use crate::steps::{Outcome, answers, one_build, run};
 use std::path::Path;
 use std::process::Command;
 
@@ -29,7 +29,7 @@ fn cross() -> Result<(), Outcome> {
     let _ = std::fs::remove_dir_all(&place);
     std::fs::create_dir_all(&place).map_err(failed)?;
     std::fs::write(place.join("message"), b"a message for both").map_err(failed)?;
-    done(Command::new("cargo").args(["build", "--release", "-q", "-p", "aioli-cli"]))?;
+    done(&mut one_build(&["build", "--release", "-q", "-p", "aioli-cli"]))?;
 
     java(folder, &place, "make")?;
     for set in SETS {

@@ -1,7 +1,7 @@
 //! The library for C: its build, its installation under a prefix, and tests of what is installed by
 //! programs in C and C++.
 
-use crate::steps::{Outcome, answers, run};
+use crate::steps::{Outcome, answers, one_build, run};
 use clap::Args;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ fn check() -> Result<(), Outcome> {
     }
     let json = output(Command::new("pkg-config").args(["--cflags", "--libs", "jansson"]))?;
     let prefix = installed()?;
-    done(Command::new("cargo").args(["test", "-q", "-p", "aioli-c"]))?;
+    done(&mut one_build(&["test", "-q", "-p", "aioli-c"]))?;
     compare_symbols(&prefix)?;
 
     let config = |arguments: &[&str]| {
@@ -87,7 +87,7 @@ pub(crate) fn installed() -> Result<PathBuf, Outcome> {
 
 /// Builds the crate; returns the folder with its libraries.
 fn build() -> Result<PathBuf, Outcome> {
-    done(Command::new("cargo").args(["build", "--release", "--locked", "-p", "aioli-c"]))?;
+    done(&mut one_build(&["build", "--release", "--locked", "-p", "aioli-c"]))?;
     Ok(PathBuf::from("target/release"))
 }
 

@@ -189,6 +189,9 @@ impl Checker {
             cargo.env("CARGO_PROFILE_RELEASE_LTO", "off").env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "4");
         }
         cargo.args(["build", "-q", "--release", "-p", "ct-driver", "--target-dir", directory]);
+        if directory == "target" {
+            cargo.args(["-p", "one-build"]);
+        }
         if all_sets {
             cargo.args(["--features", "all-sets"]);
         }

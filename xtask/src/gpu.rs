@@ -1,7 +1,7 @@
 //! The kernels for GPUs, compiled by NVIDIA's compiler without a GPU; and their tests, which run
 //! them on the CPU.
 
-use crate::steps::{Outcome, run};
+use crate::steps::{Outcome, one_build, run};
 use crate::tools::{install, succeeds};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -38,8 +38,7 @@ pub(crate) fn check(extent: Extent) -> Outcome {
 
 /// The tests of the crate. NVRTC is tested too if there is a toolkit.
 fn tests(extent: Extent, toolkit: Option<&Path>) -> Outcome {
-    let mut command = Command::new("cargo");
-    command.args(["test", "-p", "aioli-gpu", "--lib", "--tests"]);
+    let mut command = one_build(&["test", "-p", "aioli-gpu", "--lib", "--tests"]);
     if let Some(toolkit) = toolkit {
         command.env("LD_LIBRARY_PATH", toolkit.join("lib"));
     }
@@ -62,12 +61,11 @@ fn toolkit() -> Result<PathBuf, String> {
 /// Compiles the sets for all architectures, two at a time. Prints the registers and spills of each
 /// kernel, and returns how many are beyond their bounds.
 fn compile_all(toolkit: &Path, extent: Extent) -> Result<usize, String> {
+    succeeds(&mut one_build(&["build", "-q", "-p", "aioli-gpu", "--example", "sources"]))?;
     let mut files = Vec::new();
     for (architecture, shared) in ARCHITECTURES {
         let sources = &Path::new("target/gpu-kernels").join(architecture);
-        let mut write = Command::new("cargo");
-        write.args(["run", "-q", "--release", "-p", "aioli-gpu", "--example", "sources", "--"]);
-        succeeds(write.arg(sources).arg(shared))?;
+        succeeds(Command::new("target/debug/examples/sources").arg(sources).arg(shared))?;
         let entries = std::fs::read_dir(sources).map_err(|error| error.to_string())?.flatten();
         let names =
             entries.filter_map(|entry| Some(entry.path().file_name()?.to_str()?.strip_suffix(".cu")?.to_owned()));

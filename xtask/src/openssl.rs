@@ -2,7 +2,7 @@
 //! source; tested by the commands `openssl` and `aioli` and by a program in C, under valgrind too.
 
 use crate::c::{self, done, failed, output};
-use crate::steps::{Outcome, answers};
+use crate::steps::{Outcome, answers, one_build};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -30,7 +30,7 @@ fn all(full: bool) -> Result<(), Outcome> {
     }
     let library = c::installed()?;
     // The command exchanges files with the provider.
-    done(Command::new("cargo").args(["build", "-q", "--release", "-p", "aioli-cli"]))?;
+    done(&mut one_build(&["build", "-q", "--release", "-p", "aioli-cli"]))?;
     let folder = std::path::absolute("target/openssl").map_err(failed)?;
     let mut make = Command::new("make");
     make.args(["-C", "bindings/openssl", &format!("BUILD={}", folder.display()), WARNINGS]);
@@ -45,7 +45,7 @@ fn all(full: bool) -> Result<(), Outcome> {
     if full {
         // The same files, since a provider for 3.0 is one for all that follow.
         let newer = build_newer(&folder)?;
-        done(Command::new("cargo").args(["build", "-q", "-p", "aioli-rustls", "--examples"]))?;
+        done(&mut one_build(&["build", "-q", "-p", "aioli-rustls", "--examples"]))?;
         test(&folder, &newer.join("apps/openssl"), Some(&newer))?;
     }
     Ok(())

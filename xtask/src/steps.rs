@@ -58,14 +58,14 @@ pub(crate) fn test() -> Outcome {
 /// The known answers of all sets on each backend, by the command as it is released.
 pub(crate) fn kat() -> Outcome {
     let kat = |backend| run(Command::new("target/release/aioli").args(["kat", "--backend", backend]));
-    let built = cargo(&["build", "--release", "-p", "aioli-cli"]);
+    let built = run(&mut one_build(&["build", "--release", "-p", "aioli-cli"]));
     crate::processor::backends().into_iter().fold(built, |outcome, backend| outcome.and(|| kat(backend)))
 }
 
 /// The tests of the laboratory and of these checks, unoptimized: that saves more in building than
 /// it costs in running.
 pub(crate) fn lab() -> Outcome {
-    cargo(&["test", "-p", "xtask"]).and(|| cargo(&["test", "-p", "aioli-lab"]))
+    run(&mut one_build(&["test", "-p", "xtask", "-p", "aioli-lab"]))
 }
 
 /// Certificates and TLS in Rust.
@@ -73,7 +73,7 @@ pub(crate) fn x509() -> Outcome {
     if !answers("openssl", &["version"]) {
         return Outcome::Impossible("openssl: apt-get install openssl".into());
     }
-    cargo(&["test", "-p", "aioli-x509", "-p", "aioli-rustls"])
+    run(&mut one_build(&["test", "-p", "aioli-x509", "-p", "aioli-rustls"]))
 }
 
 /// The page of a report as readers get it, and whether the libraries in it are those of npm.
@@ -85,7 +85,7 @@ pub(crate) fn page() -> Outcome {
     npm(&["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
         .and(|| npm(&["run", "vendor", "--", "--check"]))
         // As in `kat`: the program that the tests of the laboratory run.
-        .and(|| cargo(&["test", "-p", "aioli-lab", "--no-run", "-q"]))
+        .and(|| run(&mut one_build(&["test", "-p", "aioli-lab", "--no-run", "-q"])))
         .and(|| run(Command::new("target/debug/aioli-lab").args(["report", "--from", &record, "--out", OUT])))
         .and(|| npm(&["test", "--", &format!("../../../{OUT}/report.html")]))
 }
@@ -135,6 +135,13 @@ pub(crate) fn has_target(target: &str) -> bool {
 pub(crate) fn answers(program: &str, arguments: &[&str]) -> bool {
     let status = Command::new(program).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).status();
     status.is_ok_and(|status| status.success())
+}
+
+/// Cargo with the features of every other build of the checks: see xtask/one-build.
+pub(crate) fn one_build(arguments: &[&str]) -> Command {
+    let mut cargo = Command::new("cargo");
+    cargo.args(arguments).args(["-p", "one-build"]);
+    cargo
 }
 
 fn cargo(arguments: &[&str]) -> Outcome {

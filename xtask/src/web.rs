@@ -1,7 +1,7 @@
 //! The package for JavaScript and the page in a browser: built, and tested in Node and Chromium.
 //! The backend of WebAssembly passes the tests of the others in Node.
 
-use crate::steps::{Outcome, answers, has_target, run};
+use crate::steps::{Outcome, answers, has_target, one_build, run};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -90,7 +90,7 @@ fn test(options: &Options) -> Outcome {
         arguments.extend(["--picture", "picture.png"]);
     }
     run(node.env("AIOLI_PACKAGE", package).env("AIOLI_VECTORS", vectors))
-        .and(|| run(Command::new("cargo").args(["build", "--release", "-q", "-p", "aioli-cli"])))
+        .and(|| run(&mut one_build(&["build", "--release", "-q", "-p", "aioli-cli"])))
         .and(|| npm(&arguments))
 }
 
