@@ -99,7 +99,7 @@ func TestManyGoroutinesUseOneKey(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			// What is said about a failure belongs to the call that failed.
+			// The message about a failure belongs to the call that failed.
 			refused(t, Verify(Mayo2, public[:i], text, signature), WrongLength, "2928 bytes")
 			_, err = KeyFromSeed(Mayo5, make([]byte, i))
 			refused(t, err, WrongLength, "40 bytes")

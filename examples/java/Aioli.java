@@ -53,7 +53,7 @@ public final class Aioli {
 
         private SigningKey(MemorySegment key) {
             this.key = key;
-            // What refers to `this` would keep it, so the parameter is used and not the field.
+            // A reference to `this` would keep it alive, so the parameter is used and not the field.
             this.erased = CLEANER.register(this, () -> free(key));
         }
 
@@ -143,7 +143,7 @@ public final class Aioli {
         int call(MemorySegment room, MemorySegment length);
     }
 
-    /** What a function writes, once it has told how much room it needs. */
+    /** The bytes that a function writes, after it has told how much room it needs. */
     private static byte[] output(Output function) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment length = arena.allocate(SIZE);

@@ -108,7 +108,7 @@ public final class Vectors {
         return count;
     }
 
-    /** What a test stands for: pairs of a key and a signature. */
+    /** The cases that a test stands for: pairs of a key and a signature. */
     private static List<byte[][]> variants(byte[] key, byte[] sig, Test test) {
         var all = new java.util.ArrayList<byte[][]>();
         for (int length : orEmpty(test.sigLengths)) all.add(new byte[][] {key, Arrays.copyOf(sig, length)});

@@ -47,7 +47,7 @@ function input(what, bytes) {
   return [bytes, bytes.length];
 }
 
-/** What a function writes, once it has told how much room it needs. */
+/** The bytes that a function writes, after it has told how much room it needs. */
 function output(call, ...parameters) {
   const length = [0];
   const status = call(...parameters, null, length);

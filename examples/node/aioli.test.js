@@ -71,7 +71,7 @@ function flipped(bytes, bit) {
   return copy;
 }
 
-/** What a test stands for: pairs of a key and a signature. */
+/** The cases that a test stands for: pairs of a key and a signature. */
 function* variants(key, sig, { sigLengths, keyLengths, sigBits, keyBits }) {
   for (const length of sigLengths ?? []) yield [key, resized(sig, length)];
   for (const length of keyLengths ?? []) yield [resized(key, length), sig];

@@ -1,4 +1,4 @@
-//! What holds for every key file that is accepted.
+//! Properties of every key file that is accepted.
 
 use aioli::any::{SigningKey, VerifyingKey};
 use aioli::pkcs8::{

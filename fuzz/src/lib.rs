@@ -1,4 +1,4 @@
-//! What several fuzz targets need. `cargo xtask fuzz` builds and runs the targets.
+//! Helpers that several fuzz targets share. `cargo xtask fuzz` builds and runs the targets.
 
 pub mod formats;
 pub mod guard;

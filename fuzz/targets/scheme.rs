@@ -24,11 +24,11 @@ struct Given<'a, P: ParameterSet> {
     seed: P::SecretKeyBytes,
     randomizer: &'a [u8],
     digest: MessageDigest<P>,
-    /// How many columns at a time, and which share of a window, the operations on the caller's
-    /// memory get, of 255.
+    /// The columns at a time, and the window (255: the largest), of the operations on the
+    /// caller's memory.
     width: u8,
     window: u8,
-    /// What is added to which byte of the signature.
+    /// The value that is added to a byte of the signature, and the place of that byte.
     flip: (u16, u8),
 }
 

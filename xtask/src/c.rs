@@ -144,7 +144,7 @@ pub(crate) fn done(command: &mut Command) -> Result<(), Outcome> {
     }
 }
 
-/// What a command prints; its failure is the failure of the check.
+/// The output of a command; its failure is the failure of the check.
 pub(crate) fn output(command: &mut Command) -> Result<String, Outcome> {
     let output = command.output().map_err(failed)?;
     if output.status.success() {
@@ -177,7 +177,7 @@ const COMPILERS: [(&str, &str, &str); 6] = [
     ("gcc", "-std=c99", "examples/c/verify_file.c"),
 ];
 
-/// What the archive needs of the system: `rustc --print native-static-libs`.
+/// The libraries of the system that the archive needs: `rustc --print native-static-libs`.
 const PRIVATE: &str = "-lgcc_s -lutil -lrt -lpthread -lm -ldl -lc";
 
 #[cfg(test)]

@@ -90,7 +90,7 @@ fn fuzz(target: &str, seconds: u64) -> Result<String, String> {
     fuzzer.arg(format!("-max_total_time={seconds}")).arg(format!("-artifact_prefix=target/fuzz/{target}-"));
     fuzzer.args(["-timeout=60", "-print_final_stats=1"]);
     if target == "inspect" {
-        // What it prints about each input; the fuzzer's own words still come.
+        // Closes its output about each input; the fuzzer's own words still come.
         fuzzer.arg("-close_fd_mask=3");
     }
     fuzzer.arg(corpus).arg(Path::new("fuzz/seeds").join(target));
@@ -109,7 +109,7 @@ fn fuzz(target: &str, seconds: u64) -> Result<String, String> {
     }
 }
 
-/// What cargo-fuzz passes to the compiler for coverage.
+/// The flags for coverage that cargo-fuzz passes to the compiler.
 const FLAGS: [&str; 5] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",

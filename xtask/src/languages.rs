@@ -35,7 +35,7 @@ pub(crate) fn check(options: &Options) -> Outcome {
     if missing.is_empty() { Outcome::Passed } else { Outcome::Impossible(missing.join("; ")) }
 }
 
-/// By cgo and without it.
+/// Tests the module for Go by cgo and without it.
 fn go(prefix: &Path) -> Result<(), Outcome> {
     if !answers("go", &["version"]) {
         return Err(Outcome::Impossible("go 1.25 or later: https://go.dev/dl".into()));

@@ -121,7 +121,7 @@ fn build_newer(folder: &Path) -> Result<PathBuf, Outcome> {
     Ok(build)
 }
 
-/// What must answer, and the packages of Debian that have it.
+/// The programs that must answer, and the packages of Debian that have them.
 const TOOLS: [(&str, &[&str], &str); 5] = [
     ("openssl", &["version"], "openssl"),
     ("pkg-config", &["--exists", "libcrypto"], "pkg-config libssl-dev"),

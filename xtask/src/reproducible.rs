@@ -29,7 +29,7 @@ fn programs() -> Result<[Vec<u8>; 2], Outcome> {
         return Err(Outcome::Impossible("no CARGO_HOME".into()));
     };
     let mut programs = Vec::new();
-    // Of different lengths, so that whatever contains a path moves what follows it.
+    // The paths have different lengths, so that whatever contains one moves what follows it.
     for name in ["a", "another"] {
         let folder = std::path::absolute("target/reproducible").map_err(failed)?.join(name);
         copy(&files, &folder).map_err(failed)?;

@@ -1,5 +1,5 @@
 /*
- * What the files of the provider share: the sets, the provider itself, keys, and errors.
+ * Declarations that the provider's files share: the sets, the provider itself, keys, and errors.
  */
 
 #ifndef AIOLI_PROVIDER_H

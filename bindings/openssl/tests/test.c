@@ -1,5 +1,5 @@
 /*
- * What the command openssl does not reach: keys as parameters, copies of contexts, many pieces, an
+ * Tests of the parts that the command openssl does not reach: keys as parameters, copies of contexts, many pieces, an
  * own library context, errors, and four threads with one key.
  *
  *     test SET...

@@ -28,7 +28,7 @@ use subjects::Subject;
 /// The findings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Leakage {
-    /// How quiet the machine was right before, by the subjects themselves.
+    /// The noise of the machine right before, measured on the subjects themselves.
     conditions: Conditions,
     tests: Vec<Test>,
     /// Sentences on what was left out, and why.

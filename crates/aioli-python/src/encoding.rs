@@ -1,4 +1,4 @@
-//! How keys are written: the choices of cryptography's `serialization`, by name.
+//! The encodings of keys: the choices of cryptography's `serialization`, by name.
 
 use aioli::pkcs8::Form;
 use pyo3::exceptions::{PyTypeError, PyValueError};

@@ -159,7 +159,7 @@ enum Source<'a> {
     Rows(Option<Algorithm>),
 }
 
-/// What is read of a row: what is to be verified, unless it cannot be valid.
+/// The parts of a row that are to be verified, unless it cannot be valid.
 type Read<'a> = Result<Row<'a>, Reason>;
 
 /// The rows of a table, and the keys that they hold.

@@ -286,7 +286,7 @@ fn pem_is_read_among_other_blocks_or_refused() {
     assert!(matches!(Certificate::read_all(b"").unwrap_err(), Error::Encoding { .. }));
 }
 
-/// What the machine's OpenSSL prints.
+/// Runs the machine's OpenSSL and returns its output.
 fn openssl(arguments: &[&str], input: &[u8]) -> String {
     let mut command = Command::new("openssl");
     let child = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();

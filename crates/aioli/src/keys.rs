@@ -202,7 +202,7 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         self.sign_with_randomizer(digest, &Randomizer::from_system(self.seed_sk())?)
     }
 
-    /// What signing reads: the seed, the expanded parts, and the public key to check with.
+    /// All that signing reads: the seed, the expanded parts, and the public key to check with.
     pub(crate) fn parts(&self) -> (&[u8], &ExpandedSecret, Option<&[u8]>) {
         (self.seed_sk(), &self.secret, self.check.as_deref().map(AsRef::as_ref))
     }

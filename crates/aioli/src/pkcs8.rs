@@ -228,7 +228,8 @@ impl Default for Identifiers {
     }
 }
 
-/// What a key file holds inside SubjectPublicKeyInfo and PKCS#8, by the program that writes it so.
+/// The content of a key file inside SubjectPublicKeyInfo and PKCS#8, named after the program that
+/// writes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// The Open Quantum Safe provider: the raw public key; an OCTET STRING of seed and public key.

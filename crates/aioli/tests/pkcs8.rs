@@ -135,7 +135,7 @@ fn pem_of_every_set_reads_back() {
     }
 }
 
-/// What a builder of certificates takes from a key and a signature.
+/// The values that a builder of certificates takes from a key and a signature.
 #[test]
 fn certificates_name_the_key_s_identifier_and_hold_the_raw_signature() {
     fn identifier<K: spki::DynSignatureAlgorithmIdentifier>(key: &K) -> spki::AlgorithmIdentifierOwned {

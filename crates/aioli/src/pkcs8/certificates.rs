@@ -1,4 +1,4 @@
-//! What builders of certificates ask of keys and signatures: the traits of the crate `spki`.
+//! The traits that builders of certificates ask of keys and signatures: those of the crate `spki`.
 //!
 //! Certificates name the algorithm of a signature by the identifier of its key, without
 //! parameters, and hold the raw signature in a BIT STRING. The identifiers are

@@ -69,7 +69,7 @@ impl Fault {
         Self::FlippedT,
     ];
 
-    /// What becomes of it where the signature is not checked.
+    /// The outcome where the signature is not checked.
     fn unchecked(self) -> Unchecked {
         match self {
             Self::SkippedHash | Self::ConstantV | Self::EqualRows | Self::ZeroV | Self::ZeroRow => Unchecked::Refused,
@@ -118,7 +118,7 @@ impl<P> Clone for Faulty<P> {
 impl<P> Copy for Faulty<P> {}
 
 impl<P: ParameterSet> Faulty<P> {
-    /// What is left of the hash of the length of V and r.
+    /// Applies the fault to a hash that has the length of V and r.
     fn disturb_vinegar(&self, before: &[u8], hash: &mut [u8]) {
         let v = P::K * P::V_BYTES;
         let last = v - P::V_BYTES;

@@ -259,7 +259,8 @@ const fn affine(x: u8) -> u8 {
 /// The rest of it.
 const AFFINE_CONSTANT: u8 = 0x63;
 
-/// What looks 1/u and 1/v up: the summands of the S-box times `factor`, in coordinates or not.
+/// The tables that look 1/u and 1/v up: the summands of the S-box times `factor`, in coordinates
+/// or not.
 const fn summands(factor: u8, in_coordinates: bool) -> [[u8; 16]; 2] {
     let mut tables = [[0; 16]; 2];
     let mut n = 1;
