@@ -4,6 +4,7 @@
 mod against;
 mod bouncycastle;
 mod c;
+mod ci;
 mod constant_time;
 mod firmware;
 mod fuzz;
@@ -34,8 +35,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Runs all checks and prints a summary. With CI=true in the environment, a check that
-    /// cannot run because a tool is missing has failed.
+    /// Runs all checks, in two lanes beside each other, and prints a summary. With CI=true in the
+    /// environment, a check that cannot run because a tool is missing has failed.
     ///
     /// Without --full, some checks leave a part out. firmware: the sets of levels 3 and 5. neon:
     /// the official known answers, and the counts of all sets but mayo2 and mayo1-round2. gpu: all
@@ -53,6 +54,13 @@ enum Task {
         /// Runs these steps alone.
         #[arg(long, value_name = "STEP")]
         only: Vec<String>,
+    },
+    /// Runs one step of `ci`, as `ci` does in its second lane.
+    #[command(hide = true)]
+    Step {
+        name: String,
+        #[arg(long)]
+        full: bool,
     },
     /// Checks the formatting.
     Fmt,
@@ -147,7 +155,8 @@ fn main() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     std::env::set_current_dir(root).expect("the root of the repository");
     let outcome = match Arguments::parse().task {
-        Task::Ci { full, only } => ci(full, &only),
+        Task::Ci { full, only } => ci::run(full, &only),
+        Task::Step { name, full } => ci::step(&name, full),
         Task::Fmt => steps::fmt(),
         Task::Rules => rules::check(),
         Task::Structure => structure::check(),
@@ -187,71 +196,4 @@ fn main() {
         Outcome::Failed(_) => 1,
         Outcome::Impossible(_) => 2,
     });
-}
-
-/// A check by its name. It is given whether to run in full.
-type Step = (&'static str, fn(bool) -> Outcome);
-
-/// All steps, the quick ones first.
-const STEPS: &[Step] = &[
-    ("fmt", |_| steps::fmt()),
-    ("rules", |_| rules::check()),
-    ("structure", |_| structure::check()),
-    ("typos", |_| tools::typos()),
-    ("deny", |_| tools::deny()),
-    ("test", |_| steps::test()),
-    ("kat", |_| steps::kat()),
-    ("vectors", |_| tools::vectors()),
-    ("clippy", |_| steps::clippy()),
-    ("features", |_| tools::features()),
-    ("msrv", |_| tools::msrv()),
-    ("docs", |_| steps::docs()),
-    ("lab", |_| steps::lab()),
-    ("page", |_| steps::page()),
-    ("web", |full| web::run_with(&web::Options { full, ..Default::default() })),
-    ("firmware", |full| {
-        firmware::run(&if full { firmware::Options::default() } else { firmware::Options::in_short() })
-    }),
-    ("bouncycastle", |_| bouncycastle::check()),
-    ("c", |_| c::run_with(&c::Options::default())),
-    ("languages", |_| languages::check(&languages::Options::default())),
-    ("openssl", |full| openssl::check(&openssl::Options { full })),
-    ("x509", |_| steps::x509()),
-    ("python", |full| python::check(&python::Options { full })),
-    ("cross", |_| steps::cross()),
-    ("neon", |full| neon::run(&if full { neon::Options::default() } else { neon::Options::in_short() })),
-    ("gpu", |full| gpu::check(if full { gpu::Extent::Full } else { gpu::Extent::Short })),
-    ("fuzz", |full| fuzz::check(&fuzz::Options::all(if full { 60 } else { 10 }))),
-    ("ct-selftest", |full| constant_time::selftest(!full)),
-    ("ct-valgrind", |full| constant_time::ci(Checker::Valgrind, full)),
-    ("ct-msan", |full| constant_time::ci(Checker::Msan, full)),
-    ("ct-trace", |full| constant_time::ci(Checker::Trace, full)),
-];
-
-/// The steps that are left to the full form.
-const FULL_STEPS: &[Step] = &[("reproducible", |_| reproducible::check())];
-
-/// Runs every step, or those in `only`, also after one has failed. The last line counts them.
-fn ci(full: bool, only: &[String]) -> ! {
-    let start = std::time::Instant::now();
-    let mut outcomes = Vec::new();
-    let steps = STEPS.iter().chain(if full { FULL_STEPS } else { &[] });
-    for &(name, step) in steps.filter(|(name, _)| only.is_empty() || only.iter().any(|wanted| wanted == name)) {
-        println!("== {name}");
-        let start = std::time::Instant::now();
-        let outcome = step(full);
-        println!("== {name}: {outcome}, {} s", start.elapsed().as_secs());
-        outcomes.push((name, outcome, start.elapsed().as_secs()));
-    }
-    println!("== summary, {} s{}", start.elapsed().as_secs(), if full { "" } else { ", with the short forms" });
-    for (name, outcome, seconds) in &outcomes {
-        println!("{name:12} {seconds:4} s  {outcome}");
-    }
-    let strict = std::env::var("CI").is_ok_and(|ci| ci == "true");
-    let count = |wanted: fn(&Outcome) -> bool| outcomes.iter().filter(|(_, outcome, _)| wanted(outcome)).count();
-    let passed = count(|outcome| matches!(outcome, Outcome::Passed));
-    let not_run = count(|outcome| matches!(outcome, Outcome::Impossible(_)));
-    let failed = outcomes.len() - passed - if strict { 0 } else { not_run };
-    println!("{passed} passed, {failed} failed");
-    std::process::exit(i32::from(failed > 0));
 }
