@@ -2,7 +2,7 @@
 #![no_main]
 
 use aioli::backend::{Backend, MAX_EQUATIONS, MAX_ROWS, MAX_UNKNOWNS, Portable};
-use aioli::packed::{Coefficients, Operand};
+use aioli::packed::{Coefficients, Operand, Output};
 use aioli::stream::StreamPart;
 use aioli_fuzz::guard::Guarded;
 use aioli_fuzz::{Random, on_every_backend, require_backends};
@@ -76,6 +76,7 @@ struct Shape {
     /// Bytes of the output behind its last row.
     behind: usize,
     public: bool,
+    adds: bool,
 }
 
 impl Shape {
@@ -89,7 +90,17 @@ impl Shape {
         let step = if count > 0 && input.arbitrary()? { input.int_in_range(0..=most)? } else { 0 };
         let stride = row_bytes + input.int_in_range(0..=70)?;
         let behind = input.int_in_range(0..=3)?;
-        Ok(Self { rows, left_stride, count, row_bytes, step, stride, behind, public: input.arbitrary()? })
+        Ok(Self {
+            rows,
+            left_stride,
+            count,
+            row_bytes,
+            step,
+            stride,
+            behind,
+            public: input.arbitrary()?,
+            adds: input.arbitrary()?,
+        })
     }
 
     /// The left operand, with elements of the field.
@@ -97,6 +108,10 @@ impl Shape {
         let mut left = random.bytes(self.count * self.left_stride);
         left.iter_mut().for_each(|element| *element &= 15);
         left
+    }
+
+    fn output<'a>(&self, bytes: &'a mut [u8]) -> Output<'a> {
+        Output::new(bytes, self.stride, self.adds)
     }
 
     /// The output for rows of `row_bytes`.
@@ -108,9 +123,9 @@ impl Shape {
 
 impl std::fmt::Display for Shape {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { rows, left_stride, count, row_bytes, step, stride, public, .. } = self;
+        let Self { rows, left_stride, count, row_bytes, step, stride, public, adds, .. } = self;
         write!(f, "left {rows} by {count}, {left_stride} a column; row 0 of {row_bytes} bytes, step {step}; ")?;
-        write!(f, "{stride} a row of the product; public: {public}")
+        write!(f, "{stride} a row of the product; public: {public}; adds: {adds}")
     }
 }
 
@@ -127,7 +142,7 @@ fn left_product(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
             step => Operand::upper(right, count, row_bytes, step),
         };
         let right = if shape.public { right.public() } else { right };
-        b.left_product(Coefficients::new(left, left_stride, rows), right, out, shape.stride);
+        b.left_product(Coefficients::new(left, left_stride, rows), right, shape.output(out));
     })
 }
 
@@ -149,7 +164,7 @@ fn left_product_of_stream(input: &mut Unstructured<'_>) -> arbitrary::Result<()>
     let operands = [shape.left(&mut random), random.bytes(window), shape.out(part.width(), &mut random)];
     compare!(format!("left_product_of_stream, {shape}, {part:?}"), input, operands, |b, copies| {
         let [left, window, out] = copies else { unreachable!("three operands") };
-        b.left_product_of_stream(Coefficients::new(left, left_stride, rows), &key, &part, window, out, shape.stride);
+        b.left_product_of_stream(Coefficients::new(left, left_stride, rows), &key, &part, window, shape.output(out));
     })
 }
 

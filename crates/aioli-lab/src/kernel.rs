@@ -18,7 +18,7 @@ use crate::show::{Block, Table, significant};
 use crate::study::{self, Study, label};
 use crate::techniques::Technique;
 use aioli::backend::{Backend, DetectedBackend, Portable};
-use aioli::packed::{Coefficients, Operand};
+use aioli::packed::{Coefficients, Operand, Output};
 use aioli::params::ParameterSet;
 use aioli::{Algorithm, with_set};
 use anyhow::{Result, ensure};
@@ -115,7 +115,7 @@ impl<P: ParameterSet> Product<P> {
         let row_bytes = P::V * P::M_BYTES;
         let left = Coefficients::new(&self.elements, self.rows, self.rows);
         let right = Operand::upper(&self.p1, P::V, row_bytes, P::M_BYTES).public();
-        b.left_product(left, right, out, row_bytes);
+        b.left_product(left, right, Output::add_to(out, row_bytes));
     }
 }
 

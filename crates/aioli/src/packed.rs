@@ -210,6 +210,88 @@ impl core::fmt::Debug for Coefficients<'_> {
     }
 }
 
+/// Where a product lands: rows of bytes, `stride` bytes apart, which it replaces or is added to.
+///
+/// `Debug` prints the shape alone, as the rows may be secret.
+pub struct Output<'a> {
+    pub(crate) bytes: &'a mut [u8],
+    pub(crate) stride: usize,
+    pub(crate) adds: bool,
+}
+
+impl<'a> Output<'a> {
+    /// Rows of any content, which the product replaces.
+    pub fn replace(bytes: &'a mut [u8], stride: usize) -> Self {
+        Self::new(bytes, stride, false)
+    }
+
+    /// Rows that hold a sum, to which the product is added.
+    pub fn add_to(bytes: &'a mut [u8], stride: usize) -> Self {
+        Self::new(bytes, stride, true)
+    }
+
+    /// Rows to which the product is added if `adds`, and which it replaces otherwise.
+    pub fn new(bytes: &'a mut [u8], stride: usize, adds: bool) -> Self {
+        Self { bytes, stride, adds }
+    }
+
+    /// Whether the product is added to what the rows hold.
+    pub fn adds(&self) -> bool {
+        self.adds
+    }
+
+    /// The rows, from the first byte of the first row on.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        self.bytes
+    }
+
+    /// The bytes from one row to the next.
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// The rows from byte `column` of each on.
+    pub fn from_column(&mut self, column: usize) -> Output<'_> {
+        Output { bytes: &mut self.bytes[column..], ..*self }
+    }
+
+    /// The rows from byte `column` of each on, for the next term of a sum of products: the first
+    /// term has all columns, and later ones are added to it.
+    pub fn next_term(&mut self, column: usize) -> Output<'_> {
+        let adds = core::mem::replace(&mut self.adds, true);
+        Output { bytes: &mut self.bytes[column..], adds, ..*self }
+    }
+
+    /// Clears `rows` rows of `row_bytes` bytes unless the product is added to them, and adds to
+    /// them from then on.
+    ///
+    /// For kernels that only add, and for a product without terms.
+    pub fn clear(&mut self, rows: usize, row_bytes: usize) {
+        if !core::mem::replace(&mut self.adds, true) {
+            for row in 0..rows {
+                self.bytes[row * self.stride..][..row_bytes].fill(0);
+            }
+        }
+    }
+
+    /// Writes `from` at byte `at`, or adds it to what is there.
+    #[inline(always)]
+    pub(crate) fn write(&mut self, at: usize, from: &[u8]) {
+        let to = &mut self.bytes[at..][..from.len()];
+        if self.adds { add(to, from) } else { to.copy_from_slice(from) }
+    }
+}
+
+impl core::fmt::Debug for Output<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Output")
+            .field("length", &self.bytes.len())
+            .field("stride", &self.stride)
+            .field("adds", &self.adds)
+            .finish_non_exhaustive()
+    }
+}
+
 /// Whether `out` has room for `rows` rows of `row_bytes` bytes that begin `stride` bytes apart.
 /// Kernels rely on it.
 pub(crate) fn has_rows(out: &[u8], rows: usize, stride: usize, row_bytes: usize) -> bool {

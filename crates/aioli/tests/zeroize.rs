@@ -5,7 +5,7 @@
 #![allow(unsafe_code, reason = "a global allocator can be written in no other way")]
 
 use aioli::backend::{Backend, DetectedBackend, Portable};
-use aioli::packed::{Coefficients, Operand};
+use aioli::packed::{Coefficients, Operand, Output};
 use aioli::{Algorithm, MessageDigest, ParameterSet, SigningKey, any, hazmat, with_set};
 use shake::Shake256;
 use shake::digest::{ExtendableOutput, Update, XofReader};
@@ -109,7 +109,11 @@ fn secrets_of<P: ParameterSet>(seed: &[u8], message: &[u8]) -> [u128; SECRETS.le
     let row_bytes = P::V * P::M_BYTES;
     let mut oil_p1 = vec![0; row_bytes];
     let first_column = Coefficients::new(&oil[..P::V * P::O], P::O, 1);
-    b.left_product(first_column, Operand::upper(p1, P::V, row_bytes, P::M_BYTES), &mut oil_p1, row_bytes);
+    b.left_product(
+        first_column,
+        Operand::upper(p1, P::V, row_bytes, P::M_BYTES),
+        Output::replace(&mut oil_p1, row_bytes),
+    );
     let last_row_of_p2 = &p2[(P::V - 1) * P::O * P::M_BYTES..];
     let q: Vec<u8> = oil_p1[row_bytes - P::M_BYTES..].iter().zip(last_row_of_p2).map(|(a, b)| a ^ b).collect();
 

@@ -4,7 +4,7 @@
 use crate::clock::Clock;
 use aioli::ParameterSet;
 use aioli::backend::{Armv7em, Backend};
-use aioli::packed::{Coefficients, Operand};
+use aioli::packed::{Coefficients, Operand, Output};
 use cortex_m_semihosting::hprintln;
 
 /// Counts O^T P1 and V P1 of a set in both ways.
@@ -23,8 +23,8 @@ pub(crate) fn measure<P: ParameterSet>(b: Armv7em, clock: &mut Clock, memory: &m
         let p1 = Operand::upper(p1, P::V, row_bytes, P::M_BYTES);
         let out = &mut out[..rows * row_bytes];
         out.fill(0);
-        let sliced = clock.count(|| b.left_product(left, p1, out, row_bytes));
-        let by_tables = clock.count(|| b.left_product(left, p1.public(), out, row_bytes));
+        let sliced = clock.count(|| b.left_product(left, p1, Output::add_to(out, row_bytes)));
+        let by_tables = clock.count(|| b.left_product(left, p1.public(), Output::add_to(out, row_bytes)));
         // Both products were added, and in characteristic two a vector plus itself is zero.
         let right = out.iter().all(|&byte| byte == 0);
         hprintln!(

@@ -9,7 +9,7 @@ use crate::known::KNOWN;
 use crate::random::Random;
 use aioli::backend::{Armv7em, Backend};
 use aioli::hazmat::in_place;
-use aioli::packed::{Coefficients, Operand};
+use aioli::packed::{Coefficients, Operand, Output};
 use aioli::stream::StreamPart;
 use aioli::{Algorithm, MessageDigest, ParameterSet, with_set};
 use core::hint::black_box;
@@ -56,7 +56,7 @@ fn products(b: Armv7em, clock: &mut Clock, memory: &mut [u8]) {
         fill(right, 255);
         let left = Coefficients::new(left, ROWS, ROWS);
         let right = Operand::upper(right, COUNT, ROW_BYTES, STEP);
-        clock.time(|| b.left_product(left, right, out, ROW_BYTES));
+        clock.time(|| b.left_product(left, right, Output::add_to(out, ROW_BYTES)));
     });
     with_secrets("left_product/public_rows", |fill| {
         fill(left, 15);
@@ -64,14 +64,14 @@ fn products(b: Armv7em, clock: &mut Clock, memory: &mut [u8]) {
         Random::new(77).fill(right);
         let left = Coefficients::new(left, ROWS, ROWS);
         let right = Operand::upper(right, COUNT, ROW_BYTES, STEP).public();
-        clock.time(|| b.left_product(left, right, out, ROW_BYTES));
+        clock.time(|| b.left_product(left, right, Output::add_to(out, ROW_BYTES)));
     });
     let part = StreamPart::new(5, ROW_BYTES, STEP, COUNT, 0..ROW_BYTES);
     with_secrets("left_product_of_stream", |fill| {
         fill(left, 15);
         fill(out, 255);
         let left = Coefficients::new(left, ROWS, ROWS);
-        clock.time(|| b.left_product_of_stream(left, &[7; 16], &part, window, out, ROW_BYTES));
+        clock.time(|| b.left_product_of_stream(left, &[7; 16], &part, window, Output::add_to(out, ROW_BYTES)));
     });
 }
 

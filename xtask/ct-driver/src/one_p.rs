@@ -4,7 +4,7 @@
 //! the secret key, two keys could be told apart by it, although it is public.
 
 use aioli::backend::Backend;
-use aioli::packed::{Coefficients, Operand};
+use aioli::packed::{Coefficients, Operand, Output};
 use aioli::stream::StreamPart;
 
 /// Delegates every call, and replaces the public seed in the hash of a secret seed.
@@ -16,8 +16,8 @@ impl<B: Backend> Backend for OneP<B> {
 
     const REGISTER: usize = B::REGISTER;
 
-    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
-        self.0.left_product(left, right, out, stride);
+    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: Output<'_>) {
+        self.0.left_product(left, right, out);
     }
 
     fn left_product_of_stream(
@@ -26,10 +26,9 @@ impl<B: Backend> Backend for OneP<B> {
         key: &[u8; 16],
         part: &StreamPart,
         window: &mut [u8],
-        out: &mut [u8],
-        stride: usize,
+        out: Output<'_>,
     ) {
-        self.0.left_product_of_stream(left, key, part, window, out, stride);
+        self.0.left_product_of_stream(left, key, part, window, out);
     }
 
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {

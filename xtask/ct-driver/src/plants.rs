@@ -6,7 +6,7 @@ use crate::operations;
 use crate::systems::noise;
 use aioli::backend::Backend;
 use aioli::hazmat::Leak;
-use aioli::packed::{Coefficients, Operand};
+use aioli::packed::{Coefficients, Operand, Output};
 use aioli::round3::Mayo2;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
@@ -77,10 +77,9 @@ fn behind_kernels<B: Backend>(b: B, plant: Plant, checker: &mut Checker) {
             *element &= if matches!(plant, Plant::Solved) && secret % 2 == 1 { 0 } else { 15 };
         }
         Checker::secret(&elements);
-        product.fill(0);
         section.enter(|| {
             let coefficients = Coefficients::new(&elements, ROWS, ROWS);
-            b.left_product(coefficients, Operand::full(&r, DEPTH, ROW_BYTES), &mut product, ROW_BYTES);
+            b.left_product(coefficients, Operand::full(&r, DEPTH, ROW_BYTES), Output::replace(&mut product, ROW_BYTES));
             let by_secret = product[2 * ROW_BYTES - 1];
             let solved = b.solve(&mut product[..ROW_BYTES], M, &mut x);
             leak(plant, by_secret, solved, &x);

@@ -7,7 +7,7 @@ use crate::random::Random;
 use crate::techniques::Technique;
 use aioli::backend::{Backend, DetectedBackend};
 use aioli::hazmat;
-use aioli::packed::{Coefficients, Operand, decode};
+use aioli::packed::{Coefficients, Operand, Output, decode};
 use aioli::params::{ByteArray, ParameterSet};
 use aioli::{Error, ExpandedSigningKey, MessageDigest, SigningKey};
 use anyhow::Result;
@@ -92,7 +92,7 @@ impl<P: ParameterSet> Parts<P> {
         let row_bytes = P::V * P::M_BYTES;
         let mut oil_p1 = vec![0; P::O * row_bytes];
         let p1 = Operand::upper(p1, P::V, row_bytes, P::M_BYTES).public();
-        b.left_product(Coefficients::new(&oil, P::O, P::O), p1, &mut oil_p1, row_bytes);
+        b.left_product(Coefficients::new(&oil, P::O, P::O), p1, Output::replace(&mut oil_p1, row_bytes));
         for (place, q) in q.chunks_exact_mut(P::M_BYTES).enumerate() {
             let from = (place % P::O) * row_bytes + place / P::O * P::M_BYTES;
             q.iter_mut().zip(&oil_p1[from..]).for_each(|(q, byte)| *q ^= byte);

@@ -5,7 +5,7 @@
 use crate::counter;
 use crate::techniques::Token;
 use aioli::backend::Backend;
-use aioli::packed::{Coefficients, Operand};
+use aioli::packed::{Coefficients, Operand, Output};
 use aioli::stream::StreamPart;
 use std::cell::RefCell;
 use std::sync::LazyLock;
@@ -73,9 +73,9 @@ impl Backend for Probe {
 
     const REGISTER: usize = 16;
 
-    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: Output<'_>) {
         let kernel = Kernel::Product { left_rows: left.rows(), count: right.count(), step: right.step() };
-        note(kernel, || self.0.left_product(left, right, out, stride));
+        note(kernel, || self.0.left_product(left, right, out));
     }
 
     fn left_product_of_stream(
@@ -84,10 +84,9 @@ impl Backend for Probe {
         key: &[u8; 16],
         part: &StreamPart,
         window: &mut [u8],
-        out: &mut [u8],
-        stride: usize,
+        out: Output<'_>,
     ) {
-        self.0.left_product_of_stream(left, key, part, window, out, stride);
+        self.0.left_product_of_stream(left, key, part, window, out);
     }
 
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {

@@ -7,7 +7,7 @@ use crate::published::Published;
 #[cfg(target_arch = "x86_64")]
 use aioli::backend::{Avx2, Gfni256, Gfni512};
 use aioli::backend::{Backend, BackendKind, Portable};
-use aioli::packed::{Coefficients, Operand};
+use aioli::packed::{Coefficients, Operand, Output};
 use aioli::stream::StreamPart;
 use anyhow::{Context, Result};
 use rayon::ThreadPool;
@@ -200,10 +200,10 @@ impl Backend for Token {
 
     const REGISTER: usize = 16;
 
-    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: Output<'_>) {
         match self.pool {
-            Some(pool) => threads::left_product(self.kernel, pool, left, right, out, stride),
-            None => self.kernel.left_product(left, right, out, stride),
+            Some(pool) => threads::left_product(self.kernel, pool, left, right, out),
+            None => self.kernel.left_product(left, right, out),
         }
     }
 
@@ -213,11 +213,10 @@ impl Backend for Token {
         key: &[u8; 16],
         part: &StreamPart,
         window: &mut [u8],
-        out: &mut [u8],
-        stride: usize,
+        out: Output<'_>,
     ) {
         // P is in memory wherever a technique is measured, so no pool is asked for.
-        self.kernel.left_product_of_stream(left, key, part, window, out, stride);
+        self.kernel.left_product_of_stream(left, key, part, window, out);
     }
 
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
@@ -248,21 +247,21 @@ impl Backend for KernelToken {
 
     const REGISTER: usize = 16;
 
-    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: Output<'_>) {
         match self {
-            Self::Baseline => scalar::left_product::<scalar::Computed>(left, right, out, stride),
-            Self::Lut => scalar::left_product::<scalar::Tables>(left, right, out, stride),
-            Self::Bitsliced => sliced::bitsliced(left, right, out, stride),
-            Self::M4r => sliced::m4r(left, right, out, stride),
+            Self::Baseline => scalar::left_product::<scalar::Computed>(left, right, out),
+            Self::Lut => scalar::left_product::<scalar::Tables>(left, right, out),
+            Self::Bitsliced => sliced::bitsliced(left, right, out),
+            Self::M4r => sliced::m4r(left, right, out),
             #[cfg(feature = "openmp")]
-            Self::OpenMp(threads) => openmp::left_product(threads, left, right, out, stride),
-            Self::Portable(b) => b.left_product(left, right, out, stride),
+            Self::OpenMp(threads) => openmp::left_product(threads, left, right, out),
+            Self::Portable(b) => b.left_product(left, right, out),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2(b) => b.left_product(left, right, out, stride),
+            Self::Avx2(b) => b.left_product(left, right, out),
             #[cfg(target_arch = "x86_64")]
-            Self::Gfni256(b) => b.left_product(left, right, out, stride),
+            Self::Gfni256(b) => b.left_product(left, right, out),
             #[cfg(target_arch = "x86_64")]
-            Self::Gfni512(b) => b.left_product(left, right, out, stride),
+            Self::Gfni512(b) => b.left_product(left, right, out),
         }
     }
 
@@ -272,10 +271,9 @@ impl Backend for KernelToken {
         key: &[u8; 16],
         part: &StreamPart,
         window: &mut [u8],
-        out: &mut [u8],
-        stride: usize,
+        out: Output<'_>,
     ) {
-        Portable::new().left_product_of_stream(left, key, part, window, out, stride);
+        Portable::new().left_product_of_stream(left, key, part, window, out);
     }
 
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
@@ -382,14 +380,16 @@ mod tests {
                 for public in [false, true] {
                     let left = Coefficients::new(&elements, left_rows + 1, left_rows);
                     let right = if public { right.public() } else { right };
-                    let mut out = random((left_rows - 1) * stride + row_bytes + 2);
-                    let mut expected = out.clone();
-                    Portable::new().left_product(left, right, &mut expected, stride);
-                    token.left_product(left, right, &mut out, stride);
-                    assert!(
-                        out == expected,
-                        "{technique}: {left_rows} rows, {count} of {row_bytes} bytes, step {step}"
-                    );
+                    for adds in [false, true] {
+                        let mut out = random((left_rows - 1) * stride + row_bytes + 2);
+                        let mut expected = out.clone();
+                        Portable::new().left_product(left, right, Output::new(&mut expected, stride, adds));
+                        token.left_product(left, right, Output::new(&mut out, stride, adds));
+                        assert!(
+                            out == expected,
+                            "{technique}: {left_rows} rows, {count} of {row_bytes} bytes, step {step}"
+                        );
+                    }
                 }
             }
         }

@@ -5,10 +5,13 @@
 //! with `openmp_1`, not with the baseline in Rust.
 #![allow(unsafe_code, reason = "a call of C")]
 
-use aioli::packed::{Coefficients, Operand};
+use aioli::packed::{Coefficients, Operand, Output};
 
 /// The baseline's left product; each thread computes some rows of the result.
-pub(super) fn left_product(threads: usize, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+pub(super) fn left_product(threads: usize, left: Coefficients<'_>, right: Operand<'_>, mut out: Output<'_>) {
+    out.clear(left.rows(), right.row_bytes());
+    let stride = out.stride();
+    let out = out.bytes_mut();
     if left.rows() == 0 {
         return;
     }

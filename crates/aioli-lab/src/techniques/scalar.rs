@@ -5,7 +5,7 @@
 //! branches on secrets. So **neither is constant time**; both are for study only.
 
 use aioli::gf16;
-use aioli::packed::{Coefficients, Operand};
+use aioli::packed::{Coefficients, Operand, Output};
 use std::hint::black_box;
 
 /// A way to compute products and inverses in GF(16).
@@ -42,8 +42,11 @@ impl Field for Tables {
     }
 }
 
-/// `out += left * right`, see [`Backend::left_product`](aioli::backend::Backend::left_product).
-pub(super) fn left_product<F: Field>(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+/// `left * right`, see [`Backend::left_product`](aioli::backend::Backend::left_product).
+pub(super) fn left_product<F: Field>(left: Coefficients<'_>, right: Operand<'_>, mut out: Output<'_>) {
+    out.clear(left.rows(), right.row_bytes());
+    let stride = out.stride();
+    let out = out.bytes_mut();
     for i in 0..right.count() {
         let row = right.row(i);
         for (r, &coefficient) in left.of_row(i).iter().enumerate() {

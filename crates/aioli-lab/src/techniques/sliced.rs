@@ -6,7 +6,7 @@
 
 use aioli::backend::MAX_ROWS;
 use aioli::gf16;
-use aioli::packed::{Coefficients, Operand};
+use aioli::packed::{Coefficients, Operand, Output};
 
 /// The left product on bit-sliced words: word b of four holds bit b of 64 elements.
 ///
@@ -14,7 +14,10 @@ use aioli::packed::{Coefficients, Operand};
 /// at 24 word operations per 64 elements, and the accumulators are converted back at the end; the
 /// time includes both. A product is 16 ANDs and 16 XORs per 64 elements. No address and no branch
 /// depends on a secret.
-pub(super) fn bitsliced(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+pub(super) fn bitsliced(left: Coefficients<'_>, right: Operand<'_>, mut out: Output<'_>) {
+    out.clear(left.rows(), right.row_bytes());
+    let stride = out.stride();
+    let out = out.bytes_mut();
     for column in (0..right.row_bytes()).step_by(32) {
         let mut sums = [[0; 4]; MAX_ROWS];
         let sums = &mut sums[..left.rows()];
@@ -51,7 +54,10 @@ pub(super) fn bitsliced(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u
 /// The table costs 14 word operations besides the doublings; a product costs a load and an XOR per
 /// 16 elements. The address of the look-up is an element of `left`, so this is **not constant
 /// time** if `left` is secret, as in keygen and signing.
-pub(super) fn m4r(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+pub(super) fn m4r(left: Coefficients<'_>, right: Operand<'_>, mut out: Output<'_>) {
+    out.clear(left.rows(), right.row_bytes());
+    let stride = out.stride();
+    let out = out.bytes_mut();
     for column in (0..right.row_bytes()).step_by(8) {
         let mut sums = [0; MAX_ROWS];
         let sums = &mut sums[..left.rows()];

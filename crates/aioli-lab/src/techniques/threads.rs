@@ -3,7 +3,7 @@
 
 use crate::pool::pinned;
 use aioli::backend::Backend;
-use aioli::packed::{Coefficients, Operand};
+use aioli::packed::{Coefficients, Operand, Output};
 use anyhow::{Context, Result};
 use rayon::ThreadPool;
 use std::sync::OnceLock;
@@ -32,16 +32,17 @@ pub(super) fn left_product<B: Backend>(
     pool: &ThreadPool,
     left: Coefficients<'_>,
     right: Operand<'_>,
-    out: &mut [u8],
-    stride: usize,
+    mut out: Output<'_>,
 ) {
     let threads = pool.current_num_threads();
     if right.bytes().len() < MIN_BYTES || left.rows() < 2 || threads == 1 {
-        return pool.install(|| b.left_product(left, right, out, stride));
+        return pool.install(|| b.left_product(left, right, out));
     }
+    let adds = out.adds();
+    let stride = out.stride();
     // Kernels work on pairs of rows, so a share is an even number of rows.
     let share = left.rows().div_ceil(threads).next_multiple_of(2);
-    let parts = (0..left.rows()).step_by(share).zip(out.chunks_mut(share * stride));
+    let parts = (0..left.rows()).step_by(share).zip(out.bytes_mut().chunks_mut(share * stride));
     pool.in_place_scope(|scope| {
         for (first, out) in parts {
             scope.spawn(move |_| {
@@ -50,7 +51,7 @@ pub(super) fn left_product<B: Backend>(
                 let elements: Vec<u8> =
                     columns.flat_map(|i| left.of_row(i)[first..][..count].iter().copied()).collect();
                 let part = Coefficients::new(&elements, count, count);
-                b.left_product(part, right, out, stride);
+                b.left_product(part, right, Output::new(out, stride, adds));
             });
         }
     });

@@ -16,7 +16,7 @@ mod vector;
 use super::contract::Backend;
 use super::kind::BackendKind;
 use super::portable;
-use crate::packed::{Coefficients, Operand};
+use crate::packed::{Coefficients, Operand, Output};
 use crate::stream::StreamPart;
 use std::arch::is_aarch64_feature_detected;
 
@@ -39,12 +39,12 @@ impl Backend for Neon {
 
     const REGISTER: usize = 16;
 
-    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: Output<'_>) {
         if is_aarch64_feature_detected!("sha3") {
             // SAFETY: this processor has the instructions.
-            unsafe { left_product::left_product_sha3(left, right, out, stride) }
+            unsafe { left_product::left_product_sha3(left, right, out) }
         } else {
-            left_product::left_product(left, right, out, stride);
+            left_product::left_product(left, right, out);
         }
     }
 
@@ -54,10 +54,9 @@ impl Backend for Neon {
         key: &[u8; 16],
         part: &StreamPart,
         window: &mut [u8],
-        out: &mut [u8],
-        stride: usize,
+        out: Output<'_>,
     ) {
-        portable::stream::left_product(self, left, key, part, window, out, stride);
+        portable::stream::left_product(self, left, key, part, window, out);
     }
 
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {

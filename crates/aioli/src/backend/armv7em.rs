@@ -19,7 +19,7 @@ mod solve;
 use super::contract::Backend;
 use super::kind::BackendKind;
 use super::portable;
-use crate::packed::{Coefficients, Operand};
+use crate::packed::{Coefficients, Operand, Output};
 use crate::stream::StreamPart;
 
 core::arch::global_asm!(
@@ -50,8 +50,8 @@ impl Backend for Armv7em {
 
     const REGISTER: usize = 4;
 
-    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
-        left_product::left_product(left, right, out, stride);
+    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: Output<'_>) {
+        left_product::left_product(left, right, out);
     }
 
     fn left_product_of_stream(
@@ -60,11 +60,11 @@ impl Backend for Armv7em {
         key: &[u8; 16],
         part: &StreamPart,
         window: &mut [u8],
-        out: &mut [u8],
-        stride: usize,
+        mut out: Output<'_>,
     ) {
-        if !left_product::left_product_of_stream(left, key, part, window, out, stride) {
-            portable::stream::left_product(self, left, key, part, window, out, stride);
+        out.clear(left.rows(), part.width());
+        if !left_product::left_product_of_stream(left, key, part, window, out.bytes, out.stride) {
+            portable::stream::left_product(self, left, key, part, window, out);
         }
     }
 

@@ -8,7 +8,7 @@
 //! A method enters the contract if it gains 10 % of an operation, measured beside an operation that
 //! cannot use it.
 
-use crate::packed::{Coefficients, Operand};
+use crate::packed::{Coefficients, Operand, Output};
 use crate::sets::largest;
 use crate::stream::StreamPart;
 
@@ -28,34 +28,35 @@ pub trait Backend: Copy + Send + Sync + 'static {
     /// to it where it may.
     const REGISTER: usize;
 
-    /// `out += left right`: the product of a small dense matrix with a matrix of m-vectors.
+    /// `out = left right`, or `out += left right` if [`Output::adds`]: the product of a small dense
+    /// matrix with a matrix of m-vectors.
     ///
     /// `left` has at most [`MAX_ROWS`] rows and as many columns as `right` has rows. For each row l
-    /// of `left`, the `right.row_bytes()` bytes at `l * stride` of `out` receive the sum over i of
-    /// `left[l][i]` times row i of `right`, added to what they held; row i of a triangle lands at
-    /// `i * step` within them. Bytes of `out` between the rows keep their values. `out` reaches at
+    /// of `left`, the first `right.row_bytes()` bytes of row l of `out` become the sum over i of
+    /// `left[l][i]` times row i of `right`, or it is added to what they held; row i of a triangle
+    /// lands at `i * step` within them. Other bytes of `out` keep their values. `out` reaches at
     /// least to the end of its last row.
     ///
-    /// Secret: `out`; `left` and `right` unless [`Coefficients::is_public`] and
-    /// [`Operand::is_public`]. Public: all shapes. Linear in `left` and in `right`.
-    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize);
+    /// Secret: the bytes of `out`; `left` and `right` unless [`Coefficients::is_public`] and
+    /// [`Operand::is_public`]. Public: all shapes, and whether `out` adds. Linear in `left` and in
+    /// `right`.
+    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: Output<'_>);
 
-    /// `out += left right` as [`left_product`](Self::left_product) does, for a `right` that is part
+    /// `out = left right` or `out += left right` as [`left_product`](Self::left_product) does, for a `right` that is part
     /// of the AES-128-CTR stream of `key`: P1 and P2 where they are not in memory.
     ///
     /// `left` has as many columns as the part has rows. Row i of the part lands at `part.column(i)`
     /// within each row of `out`. `window` is memory to expand into, at least the longest row of the
     /// part and 32 bytes; afterwards it may hold anything public, and nothing else.
     ///
-    /// Secret: `out`, and `left` unless [`Coefficients::is_public`].
+    /// Secret: the bytes of `out`, and `left` unless [`Coefficients::is_public`].
     fn left_product_of_stream(
         self,
         left: Coefficients<'_>,
         key: &[u8; 16],
         part: &StreamPart,
         window: &mut [u8],
-        out: &mut [u8],
-        stride: usize,
+        out: Output<'_>,
     );
 
     /// Fills `out` with AES-128 of the blocks `iv ^ j`, j = `first`, `first + 1`, ... as 128-bit

@@ -11,7 +11,7 @@ pub(super) mod stream;
 
 use super::contract::Backend;
 use super::kind::BackendKind;
-use crate::packed::{Coefficients, Operand};
+use crate::packed::{Coefficients, Operand, Output};
 use crate::stream::StreamPart;
 
 /// Runs everywhere; see the [module](super) for what a token means.
@@ -41,8 +41,8 @@ impl Backend for Portable {
 
     const REGISTER: usize = 16;
 
-    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
-        left_product::left_product(left, right, out, stride);
+    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: Output<'_>) {
+        left_product::left_product(left, right, out);
     }
 
     fn left_product_of_stream(
@@ -51,10 +51,9 @@ impl Backend for Portable {
         key: &[u8; 16],
         part: &StreamPart,
         window: &mut [u8],
-        out: &mut [u8],
-        stride: usize,
+        out: Output<'_>,
     ) {
-        stream::left_product(self, left, key, part, window, out, stride);
+        stream::left_product(self, left, key, part, window, out);
     }
 
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {

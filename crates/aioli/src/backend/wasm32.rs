@@ -12,7 +12,7 @@ mod vector;
 use super::contract::Backend;
 use super::kind::BackendKind;
 use super::portable;
-use crate::packed::{Coefficients, Operand};
+use crate::packed::{Coefficients, Operand, Output};
 use crate::stream::StreamPart;
 
 /// WebAssembly with vectors of 128 bits.
@@ -31,8 +31,8 @@ impl Backend for Simd128 {
 
     const REGISTER: usize = 16;
 
-    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
-        left_product::left_product(left, right, out, stride);
+    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: Output<'_>) {
+        left_product::left_product(left, right, out);
     }
 
     fn left_product_of_stream(
@@ -41,10 +41,9 @@ impl Backend for Simd128 {
         key: &[u8; 16],
         part: &StreamPart,
         window: &mut [u8],
-        out: &mut [u8],
-        stride: usize,
+        out: Output<'_>,
     ) {
-        portable::stream::left_product(self, left, key, part, window, out, stride);
+        portable::stream::left_product(self, left, key, part, window, out);
     }
 
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {

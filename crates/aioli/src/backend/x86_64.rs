@@ -28,7 +28,7 @@ mod gfni512 {
 use super::contract::Backend;
 use super::kind::BackendKind;
 use super::portable;
-use crate::packed::{Coefficients, Operand};
+use crate::packed::{Coefficients, Operand, Output};
 use crate::stream::StreamPart;
 use std::arch::is_x86_feature_detected;
 
@@ -87,11 +87,15 @@ macro_rules! delegate {
 
             const REGISTER: usize = $register;
 
-            fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+            #[cfg_attr(
+                not(aioli_ct = "msan"),
+                allow(unused_mut, reason = "MemorySanitizer's marks follow the product")
+            )]
+            fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, mut out: Output<'_>) {
                 // SAFETY: holding the token proves that this processor has the instructions.
-                unsafe { $left_product(left, right, out, stride) }
+                unsafe { $left_product(left, right, out.from_column(0)) }
                 #[cfg(aioli_ct = "msan")]
-                spread_marks(left, right, out, stride);
+                spread_marks(left, right, &out);
             }
 
             fn left_product_of_stream(
@@ -100,10 +104,9 @@ macro_rules! delegate {
                 key: &[u8; 16],
                 part: &StreamPart,
                 window: &mut [u8],
-                out: &mut [u8],
-                stride: usize,
+                out: Output<'_>,
             ) {
-                $left_product_of_stream(self, left, key, part, window, out, stride);
+                $left_product_of_stream(self, left, key, part, window, out);
             }
 
             fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
@@ -172,9 +175,9 @@ delegate! {
 /// A byte of a matrix of `vgf2p8affineqb` goes into all eight bytes of a word of the result.
 /// MemorySanitizer carries its mark only to the byte in the same place.
 #[cfg(aioli_ct = "msan")]
-fn spread_marks(left: Coefficients<'_>, right: Operand<'_>, out: &[u8], stride: usize) {
+fn spread_marks(left: Coefficients<'_>, right: Operand<'_>, out: &Output<'_>) {
     use super::taint::{poison, poisoned};
     if poisoned(left.elements()) > 0 || (0..right.count()).any(|i| poisoned(right.row(i)) > 0) {
-        out.chunks(stride).take(left.rows()).for_each(|row| poison(&row[..right.row_bytes()]));
+        out.bytes.chunks(out.stride).take(left.rows()).for_each(|row| poison(&row[..right.row_bytes()]));
     }
 }

@@ -9,11 +9,11 @@ use super::transpose::add_transposed;
 use crate::backend::Backend;
 use crate::ct;
 use crate::memory::buffers;
-use crate::packed::{self, Coefficients, Operand};
+use crate::packed::{self, Coefficients, Operand, Output};
 use crate::params::{ByteArray, PUBLIC_SEED_BYTES, ParameterSet};
 
 buffers! {
-    /// The secret working memory of [`keygen`]. It must be zero.
+    /// The secret working memory of [`keygen`], of any content.
     KeygenBuffers<P>(width: usize) {
         /// SHAKE256 of the secret seed: the public seed, and O packed.
         seeds: seeds_bytes::<P>(),
@@ -78,10 +78,9 @@ pub(crate) fn split_seeds<'h>(hash: &'h mut [u8], oil: &mut [u8]) -> &'h [u8; PU
     seed_pk
 }
 
-/// `out += O^T Q` with Q = P2 + (O^T P1)', in `width` columns of P1 at a time.
+/// `out = O^T Q` with Q = P2 + (O^T P1)', in `width` columns of P1 at a time.
 ///
-/// `q` and `oil_p1` are the memory for that many rows of Q and columns of O^T P1; the latter must
-/// be zero.
+/// `q` and `oil_p1` are the memory for that many rows of Q and columns of O^T P1.
 fn multiply_by_q<P: ParameterSet, B: Backend>(
     b: B,
     oil: Coefficients<'_>,
@@ -90,23 +89,21 @@ fn multiply_by_q<P: ParameterSet, B: Backend>(
     (q, oil_p1): (&mut [u8], &mut [u8]),
     out: &mut [u8],
 ) {
+    let q_row_bytes = P::O * P::M_BYTES;
+    let mut out = Output::replace(out, q_row_bytes);
     for first in (0..P::V).step_by(width) {
         let strip = first..P::V.min(first + width);
         let p1_row_bytes = strip.len() * P::M_BYTES;
-        let q_row_bytes = P::O * P::M_BYTES;
         let q = &mut q[..strip.len() * q_row_bytes];
         let oil_p1 = &mut oil_p1[..P::O * p1_row_bytes];
-        if first > 0 {
-            oil_p1.fill(0);
-        }
         p.copy_p2(b, strip.clone(), q);
-        p.left_product_p1(b, oil, strip.clone(), oil_p1, p1_row_bytes);
+        p.left_product_p1(b, oil, strip.clone(), Output::replace(oil_p1, p1_row_bytes));
         b.vectorize(
             #[inline(always)]
             || add_transposed::<P>((P::O, strip.len()), oil_p1, q),
         );
         let q = Operand::full(q, strip.len(), q_row_bytes);
-        b.left_product(oil.columns_in(strip), q, out, q_row_bytes);
+        b.left_product(oil.columns_in(strip), q, out.next_term(0));
     }
 }
 
@@ -127,7 +124,7 @@ fn write_upper<P: ParameterSet>(matrix: &[u8], upper: &mut [u8]) {
 
 #[cfg(feature = "alloc")]
 buffers! {
-    /// The secret working memory of [`expand_sk`]. It must be zero.
+    /// The secret working memory of [`expand_sk`], of any content.
     ExpandSkBuffers<P>() {
         /// SHAKE256 of the secret seed: the public seed, and O packed.
         seeds: seeds_bytes::<P>(),
@@ -157,7 +154,7 @@ pub(crate) fn expand_sk<P: ParameterSet, B: Backend>(
     let (p1, q) = p1_q.split_at_mut(P::P1_BYTES);
     let row_bytes = P::V * P::M_BYTES;
     let p1 = Operand::upper(p1, P::V, row_bytes, P::M_BYTES).public();
-    b.left_product(Coefficients::new(oil, P::O, P::O), p1, oil_p1, row_bytes);
+    b.left_product(Coefficients::new(oil, P::O, P::O), p1, Output::replace(oil_p1, row_bytes));
     b.vectorize(
         #[inline(always)]
         || add_transposed::<P>((P::O, P::V), oil_p1, q),

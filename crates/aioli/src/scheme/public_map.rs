@@ -6,7 +6,7 @@
 //! single row on a microcontroller.
 
 use crate::backend::Backend;
-use crate::packed::{Coefficients, Operand};
+use crate::packed::{Coefficients, Operand, Output};
 use crate::params::{PUBLIC_SEED_BYTES, ParameterSet};
 use crate::stream::{BLOCK, StreamPart};
 use core::marker::PhantomData;
@@ -61,18 +61,16 @@ impl<'a, P: ParameterSet> PublicMap<'a, P> {
         Self { source: Source::Seed(seed, window), set: PhantomData }
     }
 
-    /// `out += left P1` in the columns `strip` of P1.
+    /// `out = left P1`, or `out += left P1` if it adds, in the columns `strip` of P1.
     ///
-    /// The rows of `out` begin `stride` bytes apart, and `strip.len()` m-vectors of each are
-    /// written. `left` has V columns. Those from `strip.end` on are not used, because P1 is
+    /// `strip.len()` m-vectors of each row of `out` are written. `left` has V columns. Those from `strip.end` on are not used, because P1 is
     /// triangular.
     pub(crate) fn left_product_p1<B: Backend>(
         &mut self,
         b: B,
         left: Coefficients<'_>,
         strip: Range<usize>,
-        out: &mut [u8],
-        stride: usize,
+        mut out: Output<'_>,
     ) {
         let bytes = strip.start * P::M_BYTES..strip.end * P::M_BYTES;
         let part = StreamPart::new(0, P::V * P::M_BYTES, P::M_BYTES, strip.end, bytes);
@@ -82,25 +80,24 @@ impl<'a, P: ParameterSet> PublicMap<'a, P> {
                 for first in (0..part.count()).step_by(part.run()) {
                     let end = first + part.run();
                     let right = part.rows(first, end, &p[part.bytes(first).start..part.bytes(end - 1).end]).public();
-                    b.left_product(left.columns_in(first..end), right, &mut out[part.column(first)..], stride);
+                    b.left_product(left.columns_in(first..end), right, out.next_term(part.column(first)));
                 }
             }
-            Source::Seed(seed, window) => b.left_product_of_stream(left, seed, &part, window, out, stride),
+            Source::Seed(seed, window) => b.left_product_of_stream(left, seed, &part, window, out),
         }
     }
 
-    /// `out += left P2`. The rows of `out` begin `stride` bytes apart, and O m-vectors of each are
-    /// written.
-    pub(crate) fn left_product_p2<B: Backend>(&mut self, b: B, left: Coefficients<'_>, out: &mut [u8], stride: usize) {
+    /// `out = left P2`, or `out += left P2` if it adds. O m-vectors of each row are written.
+    pub(crate) fn left_product_p2<B: Backend>(&mut self, b: B, left: Coefficients<'_>, out: Output<'_>) {
         let row_bytes = P::O * P::M_BYTES;
         match &mut self.source {
             Source::Memory(p) => {
                 let p2 = Operand::full(&p[P::P1_BYTES..][..P::P2_BYTES], P::V, row_bytes);
-                b.left_product(left, p2.public(), out, stride);
+                b.left_product(left, p2.public(), out);
             }
             Source::Seed(seed, window) | Source::P1AndSeed(_, seed, window) => {
                 let part = StreamPart::new(P::P1_BYTES, row_bytes, 0, P::V, 0..row_bytes);
-                b.left_product_of_stream(left, seed, &part, window, out, stride);
+                b.left_product_of_stream(left, seed, &part, window, out);
             }
         }
     }
@@ -147,12 +144,12 @@ mod tests {
         let products = |window: usize, columns: usize| {
             let mut window = vec![0; window];
             let mut p = PublicMap::<Mayo2>::from_seed(b, &seed, &mut window);
-            let mut out = vec![0; 3 * stride];
+            let mut out = vec![7; 3 * stride];
             for start in (0..Mayo2::V).step_by(columns) {
                 let strip = start..(start + columns).min(Mayo2::V);
-                p.left_product_p1(b, left, strip, &mut out[start * Mayo2::M_BYTES..], stride);
+                p.left_product_p1(b, left, strip, Output::replace(&mut out[start * Mayo2::M_BYTES..], stride));
             }
-            p.left_product_p2(b, left, &mut out[Mayo2::V * Mayo2::M_BYTES..], stride);
+            p.left_product_p2(b, left, Output::replace(&mut out[Mayo2::V * Mayo2::M_BYTES..], stride));
             let mut p2 = vec![0; Mayo2::P2_BYTES];
             let (top, bottom) = p2.split_at_mut(19 * Mayo2::O * Mayo2::M_BYTES);
             p.copy_p2(b, 0..19, top);

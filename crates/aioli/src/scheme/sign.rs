@@ -15,7 +15,7 @@ use crate::backend::Backend;
 use crate::ct;
 use crate::memory::{buffers, overwrite};
 use crate::message::MessageDigest;
-use crate::packed::{self, Coefficients, Operand};
+use crate::packed::{self, Coefficients, Operand, Output};
 use crate::params::{ByteArray, ParameterSet};
 
 /// The parts of a secret key that signing reads.
@@ -86,7 +86,7 @@ impl<'a> Request<'a> {
 }
 
 buffers! {
-    /// The secret working memory of [`sign`]. It must be zero.
+    /// The secret working memory of [`sign`], of any content.
     ///
     /// The matrices come first: in some sets their rows are whole cache lines, and memory begins at
     /// one.
@@ -250,14 +250,11 @@ impl<'a, P: ParameterSet, B: Backend> Signing<'a, P, B> {
         Self { b, p, q, width, buffers }
     }
 
-    /// The next sample, packed; and sums start from zero again.
+    /// The next sample, packed.
     fn begin_again(&mut self, vinegar_input: &[&[u8]]) {
         overwrite(self.buffers.vinegar, UNSAMPLED_PACKED);
         overwrite(self.buffers.v, UNSAMPLED);
         self.b.shake256(&[vinegar_input], &mut [self.buffers.vinegar]);
-        self.buffers.left_p1.fill(0);
-        self.buffers.products.fill(0);
-        self.buffers.m_matrices.fill(0);
     }
 
     /// Unpacks V into `[V; O^T]`, and r.
@@ -306,13 +303,18 @@ impl<'a, P: ParameterSet, B: Backend> Signing<'a, P, B> {
                     }
                 },
             );
-            if strip.end < P::V {
-                // The next strip adds to it.
-                left_p1.fill(0);
-            }
+            // The first strip gives the first terms of the sums.
+            let adds = first > 0;
             let vo = Coefficients::new(vo, P::K + P::O, P::K + P::O).columns_in(strip.clone());
             let t_rows = Operand::full(t_matrix, strip.len(), columns * P::M_BYTES);
-            b.left_product(vo, t_rows, products, columns * P::M_BYTES);
+            b.left_product(vo, t_rows, Output::new(products, columns * P::M_BYTES, adds));
+            let q = match &self.q {
+                Q::Known(q) => q,
+                Q::Unknown(q) => &q[..P::O * row_bytes],
+            };
+            let v = Coefficients::new(vo.elements(), P::K + P::O, P::K);
+            let q_rows = Operand::full(q, strip.len(), P::O * P::M_BYTES);
+            b.left_product(v, q_rows, Output::new(m_matrices, P::O * P::M_BYTES, adds));
 
             if strip.end == P::V {
                 // N is complete.
@@ -325,12 +327,6 @@ impl<'a, P: ParameterSet, B: Backend> Signing<'a, P, B> {
                     },
                 );
             }
-            let q = match &self.q {
-                Q::Known(q) => q,
-                Q::Unknown(q) => &q[..P::O * row_bytes],
-            };
-            let v = Coefficients::new(vo.elements(), P::K + P::O, P::K);
-            b.left_product(v, Operand::full(q, strip.len(), P::O * P::M_BYTES), m_matrices, P::O * P::M_BYTES);
         }
     }
 
@@ -340,9 +336,9 @@ impl<'a, P: ParameterSet, B: Backend> Signing<'a, P, B> {
         let row_bytes = strip.len() * P::M_BYTES;
         let left = |rows| Coefficients::new(vo, P::K + P::O, rows);
         let Q::Unknown(q) = &mut self.q else {
-            return self.p.left_product_p1(self.b, left(P::K), strip, left_p1, row_bytes);
+            return self.p.left_product_p1(self.b, left(P::K), strip, Output::replace(left_p1, row_bytes));
         };
-        self.p.left_product_p1(self.b, left(P::K + P::O), strip.clone(), left_p1, row_bytes);
+        self.p.left_product_p1(self.b, left(P::K + P::O), strip.clone(), Output::replace(left_p1, row_bytes));
         let rows = &mut q[..P::O * row_bytes];
         self.p.copy_p2(self.b, strip.clone(), rows);
         self.b.vectorize(
@@ -384,7 +380,7 @@ impl<'a, P: ParameterSet, B: Backend> Signing<'a, P, B> {
         let SignBuffers { system, r, x, .. } = &mut self.buffers;
         let (a, y) = system.split_at_mut(P::K * P::O * P::M_BYTES);
         let a = Operand::full(a, P::K * P::O, P::M_BYTES);
-        self.b.left_product(Coefficients::new(r, 1, 1), a, y, P::M_BYTES);
+        self.b.left_product(Coefficients::new(r, 1, 1), a, Output::add_to(y, P::M_BYTES));
         let solved = self.b.solve(system, P::M, x);
         packed::add(x, r);
         solved
@@ -411,7 +407,7 @@ impl<'a, P: ParameterSet, B: Backend> Signing<'a, P, B> {
             }
         }
         let oil_t = Operand::full(oil_t, P::O, P::V_BYTES);
-        self.b.left_product(Coefficients::new(x_t, P::K, P::K), oil_t, s_vinegar, P::V_BYTES);
+        self.b.left_product(Coefficients::new(x_t, P::K, P::K), oil_t, Output::add_to(s_vinegar, P::V_BYTES));
         let x = &x[..P::K * P::O];
         let s = &mut s[..P::K * P::N];
         self.b.vectorize(

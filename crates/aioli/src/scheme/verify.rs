@@ -9,7 +9,7 @@ use super::transpose::transpose;
 use super::whip;
 use crate::backend::Backend;
 use crate::memory::buffers;
-use crate::packed::{self, Coefficients, Operand};
+use crate::packed::{self, Coefficients, Operand, Output};
 use crate::params::{PUBLIC_SEED_BYTES, ParameterSet};
 use core::ops::Range;
 
@@ -64,12 +64,11 @@ pub(crate) fn verify<P: ParameterSet, B: Backend>(
     let t = target::<P, B>(b, hash, lambda);
 
     // Step 3: W(s) = t.
-    products.fill(0);
+    let mut sum = Output::replace(products, t_columns::<P>() * P::M_BYTES);
     for strip in strips::<P>(width) {
         let sp = &mut sp[..P::K * strip.len() * P::M_BYTES];
-        sp.fill(0);
         multiply_by_p::<P, B>(b, s, &mut p, public_key, strip.clone(), sp);
-        add_products::<P, B>(b, s, sp, lambda, strip, t_matrix, products);
+        multiply_by_t::<P, B>(b, s, sp, lambda, strip, t_matrix, sum.next_term(0));
     }
     whip::whipped_sum::<P, B>(b, products, t_columns::<P>(), w);
     w == t
@@ -108,16 +107,16 @@ pub(super) fn decode<'a, P: ParameterSet, B: Backend>(
     (padding == 0).then_some(salt)
 }
 
-/// Adds S [T | lambda] with T = (S P)' to `products`, which are `[U, Lambda(s)]`, for the columns
-/// `strip` of P. S P in these columns is `sp`.
-pub(super) fn add_products<P: ParameterSet, B: Backend>(
+/// Writes S [T | lambda] with T = (S P)' to `products`, or adds it, for the columns `strip` of P.
+/// S P in these columns is `sp`, and the sum for all columns is `[U, Lambda(s)]`.
+pub(super) fn multiply_by_t<P: ParameterSet, B: Backend>(
     b: B,
     s: Coefficients<'_>,
     sp: &[u8],
     lambda: &[u8],
     strip: Range<usize>,
     t_matrix: &mut [u8],
-    products: &mut [u8],
+    products: Output<'_>,
 ) {
     let columns = t_columns::<P>();
     let t_row_bytes = columns * P::M_BYTES;
@@ -133,7 +132,7 @@ pub(super) fn add_products<P: ParameterSet, B: Backend>(
         },
     );
     let t_rows = Operand::full(t_matrix, strip.len(), t_row_bytes).public();
-    b.left_product(s.columns_in(strip), t_rows, products, t_row_bytes);
+    b.left_product(s.columns_in(strip), t_rows, products);
 }
 
 /// Cuts the columns of P into strips of at most `width`. Only the last strip has columns of P2 and
@@ -148,7 +147,7 @@ fn strips<P: ParameterSet>(width: usize) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// `out += S P` in the columns `strip`, with P = `[[P1, P2], [0, P3]]`.
+/// `out = S P` in the columns `strip`, with P = `[[P1, P2], [0, P3]]`.
 pub(super) fn multiply_by_p<P: ParameterSet, B: Backend>(
     b: B,
     s: Coefficients<'_>,
@@ -159,12 +158,12 @@ pub(super) fn multiply_by_p<P: ParameterSet, B: Backend>(
 ) {
     let stride = strip.len() * P::M_BYTES;
     if strip.start < P::V {
-        p.left_product_p1(b, s, strip.start..P::V.min(strip.end), out, stride);
+        p.left_product_p1(b, s, strip.start..P::V.min(strip.end), Output::replace(out, stride));
     }
     if strip.end == P::N {
-        let right = &mut out[(P::V - strip.start.min(P::V)) * P::M_BYTES..];
-        p.left_product_p2(b, s.columns_in(0..P::V), right, stride);
+        let mut right = Output::replace(&mut out[(P::V - strip.start.min(P::V)) * P::M_BYTES..], stride);
+        p.left_product_p2(b, s.columns_in(0..P::V), right.next_term(0));
         let p3 = Operand::upper(&public_key[PUBLIC_SEED_BYTES..], P::O, P::O * P::M_BYTES, P::M_BYTES).public();
-        b.left_product(s.columns_in(P::V..P::N), p3, right, stride);
+        b.left_product(s.columns_in(P::V..P::N), p3, right.next_term(0));
     }
 }

@@ -5,11 +5,11 @@
 
 use super::public_map::PublicMap;
 use super::target::{hash_bytes, lambda_bytes, t_columns, target};
-use super::verify::{add_products, decode, multiply_by_p};
+use super::verify::{decode, multiply_by_p, multiply_by_t};
 use super::whip;
 use crate::backend::{Backend, MAX_ROWS};
 use crate::memory::buffers;
-use crate::packed::Coefficients;
+use crate::packed::{Coefficients, Output};
 use crate::params::ParameterSet;
 use crate::sets::largest;
 
@@ -80,15 +80,14 @@ pub(crate) fn verify_group<'s, P: ParameterSet, B: Backend>(
     let mut outputs: [&mut [u8]; MOST] = core::array::from_fn(|_| hash.next().unwrap_or_default());
     b.shake256(&inputs[..count], &mut outputs[..count]);
 
-    sp.fill(0);
     let stacked = Coefficients::new(stacked, rows, rows).public();
     multiply_by_p::<P, B>(b, stacked, &mut p, public_key, 0..P::N, sp);
     let of_each = sp.chunks_exact(P::K * P::N * P::M_BYTES).zip(each.chunks_exact(P::N * P::K));
     for (i, (sp, s)) in of_each.enumerate() {
         let t = target::<P, B>(b, &hashes[i * hash_bytes::<P>()..][..hash_bytes::<P>()], lambda);
         let s = Coefficients::new(s, P::K, P::K).public();
-        products.fill(0);
-        add_products::<P, B>(b, s, sp, lambda, 0..P::N, t_matrix, products);
+        let sum = Output::replace(products, t_columns::<P>() * P::M_BYTES);
+        multiply_by_t::<P, B>(b, s, sp, lambda, 0..P::N, t_matrix, sum);
         whip::whipped_sum::<P, B>(b, products, t_columns::<P>(), w);
         valid &= !(u32::from(w != t) << i);
     }

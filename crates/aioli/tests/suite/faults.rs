@@ -7,7 +7,7 @@ use crate::one_seed::{oil_from_difference, oil_of};
 use crate::random::Random;
 use aioli::backend::{Backend, Portable};
 use aioli::hazmat::{in_place, on};
-use aioli::packed::{Coefficients, Operand};
+use aioli::packed::{Coefficients, Operand, Output};
 use aioli::stream::StreamPart;
 use aioli::{
     Algorithm, Error, ExpandedSigningKey, MessageDigest, ParameterSet, Signature, SigningKey, VerifyingKey, any,
@@ -162,7 +162,7 @@ impl<P: ParameterSet> Backend for Faulty<P> {
 
     const REGISTER: usize = Portable::REGISTER;
 
-    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, mut out: Output<'_>) {
         let shape = (left.rows(), left.columns(), right.row_bytes());
         if shape == (1, P::K * P::O, P::M_BYTES) && self.strikes(Fault::SkippedAddition) {
             return;
@@ -174,14 +174,14 @@ impl<P: ParameterSet> Backend for Faulty<P> {
                 return;
             }
             if self.strikes(Fault::OilAlone) {
-                out.fill(0);
+                out.bytes_mut().fill(0);
             }
         }
         match self.disturb_left(left) {
             Some(disturbed) => {
-                self.1.left_product(Coefficients::new(&disturbed, left.rows(), left.rows()), right, out, stride);
+                self.1.left_product(Coefficients::new(&disturbed, left.rows(), left.rows()), right, out);
             }
-            None => self.1.left_product(left, right, out, stride),
+            None => self.1.left_product(left, right, out),
         }
     }
 
@@ -191,12 +191,11 @@ impl<P: ParameterSet> Backend for Faulty<P> {
         key: &[u8; 16],
         part: &StreamPart,
         window: &mut [u8],
-        out: &mut [u8],
-        stride: usize,
+        out: Output<'_>,
     ) {
         let disturbed = self.disturb_left(left);
         let left = disturbed.as_ref().map_or(left, |left_v| Coefficients::new(left_v, left.rows(), left.rows()));
-        self.1.left_product_of_stream(left, key, part, window, out, stride);
+        self.1.left_product_of_stream(left, key, part, window, out);
     }
 
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {

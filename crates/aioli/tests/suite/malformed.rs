@@ -2,7 +2,7 @@
 
 use crate::random::Random;
 use aioli::backend::{Backend, DetectedBackend, Portable};
-use aioli::packed::{Coefficients, Operand};
+use aioli::packed::{Coefficients, Operand, Output};
 use aioli::stream::StreamPart;
 use aioli::{Algorithm, Error, ExpandedVerifyingKey, MessageDigest, ParameterSet, Signature, SigningKey, VerifyingKey};
 use aioli::{any, hazmat, with_set};
@@ -262,8 +262,8 @@ impl Backend for NoLinearMap {
 
     const REGISTER: usize = Portable::REGISTER;
 
-    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
-        self.0.left_product(left, right, out, stride);
+    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: Output<'_>) {
+        self.0.left_product(left, right, out);
     }
 
     fn left_product_of_stream(
@@ -272,10 +272,9 @@ impl Backend for NoLinearMap {
         key: &[u8; 16],
         part: &StreamPart,
         window: &mut [u8],
-        out: &mut [u8],
-        stride: usize,
+        out: Output<'_>,
     ) {
-        self.0.left_product_of_stream(left, key, part, window, out, stride);
+        self.0.left_product_of_stream(left, key, part, window, out);
     }
 
     fn aes128_ctr(self, _: &[u8; 16], _: &[u8; 16], _: u32, out: &mut [u8]) {

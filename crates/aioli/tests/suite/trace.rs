@@ -5,7 +5,7 @@
 //! receives it, only y = t - W(v).
 
 use aioli::backend::{Backend, BackendKind, DetectedBackend, Portable};
-use aioli::packed::{Coefficients, Operand};
+use aioli::packed::{Coefficients, Operand, Output};
 use aioli::stream::StreamPart;
 use aioli::{Error, MessageDigest, ParameterSet, Signature, SigningKey, hazmat};
 use sha2::{Digest, Sha256};
@@ -21,7 +21,7 @@ const MESSAGE: &[u8] = b"trace";
 struct Recorder<P>(BackendKind, std::marker::PhantomData<P>);
 
 thread_local! {
-    static RECORD: RefCell<Record> = const { RefCell::new(Record { values: Vec::new(), v: String::new(), vpv: String::new() }) };
+    static RECORD: RefCell<Record> = const { RefCell::new(Record { values: Vec::new(), v: String::new(), vpv: String::new(), n_transposed: Vec::new() }) };
 }
 
 #[derive(Default)]
@@ -31,6 +31,8 @@ struct Record {
     /// The digests of V and of V P1 V^T of the current sample, kept until its M is known.
     v: String,
     vpv: String,
+    /// The elements of N', which the scheme adds to V Q.
+    n_transposed: Vec<u8>,
 }
 
 impl Record {
@@ -74,18 +76,20 @@ impl<P: ParameterSet> Backend for Recorder<P> {
 
     const REGISTER: usize = 64;
 
-    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+    fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, mut out: Output<'_>) {
         let mb = P::M_BYTES;
         let columns = P::K + usize::from(P::LINEAR);
         let shape = (left.rows(), right.count(), right.row_bytes());
         if shape == (1, P::K * P::O, mb) {
             // The step y - A r: `out` is still y, and the operand holds A by columns.
             RECORD.with_borrow_mut(|record| {
-                record.push("y", digest(&unpacked(out)));
+                record.push("y", digest(&unpacked(out.bytes_mut())));
                 record.push("a", digest(&transposed(&unpacked(right.bytes()), P::M)));
             });
         }
-        on!(self.0, backend => backend.left_product(left, right, out, stride));
+        let stride = out.stride();
+        on!(self.0, backend => backend.left_product(left, right, out.from_column(0)));
+        let out = out.bytes_mut();
         RECORD.with_borrow_mut(|record| {
             if shape == (P::K + P::O, P::V, columns * mb) {
                 // [U, Lambda(v); N, O^T lambda] = [V; O^T] [T, lambda], with T = (V P1)'.
@@ -98,12 +102,15 @@ impl<P: ParameterSet> Backend for Recorder<P> {
                 let entry = |i: usize, j: usize| unpacked(&out[i * stride + j * mb..][..mb]);
                 let vpv: Vec<u8> = (0..P::K * P::K).flat_map(|ij| entry(ij % P::K, ij / P::K)).collect();
                 record.vpv = digest(&vpv);
+                record.n_transposed = (0..P::K * P::O).flat_map(|il| entry(P::K + il % P::O, il / P::O)).collect();
             } else if shape == (P::K, P::V, P::O * mb) {
                 // M = V Q + N'.
                 let v = std::mem::take(&mut record.v);
                 let vpv = std::mem::take(&mut record.vpv);
                 record.push("v", v);
-                record.push("m", digest(&unpacked(&out[..P::K * P::O * mb])));
+                let n_transposed = std::mem::take(&mut record.n_transposed);
+                let m = unpacked(&out[..P::K * P::O * mb]);
+                record.push("m", digest(&m.iter().zip(n_transposed).map(|(a, b)| a ^ b).collect::<Vec<_>>()));
                 record.push("vpv", vpv);
             } else if shape == (P::K, P::O, P::V_BYTES) {
                 // Rows x_i times O^T.
@@ -119,10 +126,9 @@ impl<P: ParameterSet> Backend for Recorder<P> {
         key: &[u8; 16],
         part: &StreamPart,
         window: &mut [u8],
-        out: &mut [u8],
-        stride: usize,
+        out: Output<'_>,
     ) {
-        on!(self.0, backend => backend.left_product_of_stream(left, key, part, window, out, stride));
+        on!(self.0, backend => backend.left_product_of_stream(left, key, part, window, out));
     }
 
     fn shake256(self, inputs: &[&[&[u8]]], outputs: &mut [&mut [u8]]) {

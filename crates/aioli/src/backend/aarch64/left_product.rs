@@ -64,43 +64,43 @@ use crate::backend::contract::MAX_ROWS;
 use crate::backend::portable;
 use crate::gf16;
 use crate::memory::wipe;
-use crate::packed::{Coefficients, Operand, has_rows};
+use crate::packed::{Coefficients, Operand, Output, has_rows};
 use core::mem::MaybeUninit;
 use groups::add_groups;
 
 /// See [`Backend::left_product`](crate::backend::Backend::left_product).
-pub(super) fn left_product(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
-    product::<false>(left, right, out, stride);
+pub(super) fn left_product(left: Coefficients<'_>, right: Operand<'_>, out: Output<'_>) {
+    product::<false>(left, right, out);
 }
 
 /// The same, with three-way XORs.
 #[target_feature(enable = "sha3")]
-pub(super) fn left_product_sha3(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
-    product::<true>(left, right, out, stride);
+pub(super) fn left_product_sha3(left: Coefficients<'_>, right: Operand<'_>, out: Output<'_>) {
+    product::<true>(left, right, out);
 }
 
 #[inline(always)]
-fn product<const SHA3: bool>(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+fn product<const SHA3: bool>(left: Coefficients<'_>, right: Operand<'_>, out: Output<'_>) {
     assert!(left.rows() <= MAX_ROWS && left.columns() == right.count(), "shape of a left product");
     // No m-vector of any set is this short.
-    if right.row_bytes() < REGISTER || (1..REGISTER).contains(&right.step()) || left.rows() == 0 {
-        return portable::left_product::left_product(left, right, out, stride);
+    if right.row_bytes() < REGISTER || (1..REGISTER).contains(&right.step()) || left.rows() == 0 || right.count() == 0 {
+        return portable::left_product::left_product(left, right, out);
     }
     let mut scratch = [const { MaybeUninit::uninit() }; SCRATCH];
-    let product = Product { left, right, stride };
+    let product = Product { left, right };
     match left.rows().div_ceil(2) {
-        1 => product.add::<SHA3, 1>(&mut scratch, out),
-        2 => product.add::<SHA3, 2>(&mut scratch, out),
-        3 => product.add::<SHA3, 3>(&mut scratch, out),
-        4 => product.add::<SHA3, 4>(&mut scratch, out),
-        5 => product.add::<SHA3, 5>(&mut scratch, out),
-        6 => product.add::<SHA3, 6>(&mut scratch, out),
-        7 => product.add::<SHA3, 7>(&mut scratch, out),
-        8 => product.add::<SHA3, 8>(&mut scratch, out),
-        9 => product.add::<SHA3, 9>(&mut scratch, out),
-        10 => product.add::<SHA3, 10>(&mut scratch, out),
-        11 => product.add::<SHA3, 11>(&mut scratch, out),
-        _ => product.add::<SHA3, MAX_PAIRS>(&mut scratch, out),
+        1 => product.write::<SHA3, 1>(&mut scratch, out),
+        2 => product.write::<SHA3, 2>(&mut scratch, out),
+        3 => product.write::<SHA3, 3>(&mut scratch, out),
+        4 => product.write::<SHA3, 4>(&mut scratch, out),
+        5 => product.write::<SHA3, 5>(&mut scratch, out),
+        6 => product.write::<SHA3, 6>(&mut scratch, out),
+        7 => product.write::<SHA3, 7>(&mut scratch, out),
+        8 => product.write::<SHA3, 8>(&mut scratch, out),
+        9 => product.write::<SHA3, 9>(&mut scratch, out),
+        10 => product.write::<SHA3, 10>(&mut scratch, out),
+        11 => product.write::<SHA3, 11>(&mut scratch, out),
+        _ => product.write::<SHA3, MAX_PAIRS>(&mut scratch, out),
     }
 }
 
@@ -108,18 +108,21 @@ fn product<const SHA3: bool>(left: Coefficients<'_>, right: Operand<'_>, out: &m
 struct Product<'a> {
     left: Coefficients<'a>,
     right: Operand<'a>,
-    stride: usize,
 }
 
 impl Product<'_> {
-    /// Adds the products of `PAIRS` pairs of rows of `left`, the last of which may lack its second
+    /// Writes or adds the products of `PAIRS` pairs of rows of `left`, the last of which may lack its second
     /// row.
     #[inline(always)]
-    fn add<const SHA3: bool, const PAIRS: usize>(&self, scratch: &mut [MaybeUninit<Vector>; SCRATCH], out: &mut [u8]) {
+    fn write<const SHA3: bool, const PAIRS: usize>(
+        &self,
+        scratch: &mut [MaybeUninit<Vector>; SCRATCH],
+        mut out: Output<'_>,
+    ) {
         let in_block = BLOCK.min(SCRATCH / (registers::<SHA3>() * PAIRS) * group::<SHA3>());
         for first in (0..self.right.count()).step_by(in_block) {
             let block = Block { product: self, first, count: in_block.min(self.right.count() - first) };
-            block.add_product::<SHA3, PAIRS>(scratch, out);
+            block.write_product::<SHA3, PAIRS>(scratch, out.next_term(0));
         }
     }
 }
@@ -132,14 +135,15 @@ struct Block<'a> {
 }
 
 impl Block<'_> {
-    /// Adds the product, a register of columns at a time and a group of rows of `right` at a step.
+    /// Writes or adds the product, a register of columns at a time and a group of rows of `right` at a step.
     #[inline(always)]
-    fn add_product<const SHA3: bool, const PAIRS: usize>(
+    fn write_product<const SHA3: bool, const PAIRS: usize>(
         &self,
         scratch: &mut [MaybeUninit<Vector>; SCRATCH],
-        out: &mut [u8],
+        out: Output<'_>,
     ) {
-        let Product { left, right, stride } = *self.product;
+        let Product { left, right } = *self.product;
+        let Output { bytes: out, stride, adds } = out;
         let tables = self.build_tables::<SHA3, PAIRS>(scratch);
         let step = right.step();
         let row_bytes = right.row_bytes();
@@ -171,8 +175,9 @@ impl Block<'_> {
             // SAFETY: `begin + REGISTER <= row_bytes`, and the rows have their lengths, as asserted
             // above. `SHA3` is true only in functions that may use the extension.
             let (mut low, mut high) = unsafe { self.sums_of_tile::<SHA3, PAIRS>(tables, &places, begin, &reached) };
-            if begin < column {
-                // The tile before had the columns in front of `column`.
+            if begin < column && adds {
+                // The tile before had the columns in front of `column`. They are added once, and
+                // would be written a second time with the same sums.
                 let new = from(column - begin);
                 low = low.map(|low| and(low, new));
                 high = high.map(|high| and(high, new));
@@ -181,9 +186,9 @@ impl Block<'_> {
             for p in 0..PAIRS {
                 // SAFETY: the tile is within a row of `out`, which has all rows, as asserted above.
                 unsafe {
-                    add_and_move(&mut row, stride, low_nibbles(low[p], high[p]));
+                    write_and_move(&mut row, stride, adds, low_nibbles(low[p], high[p]));
                     if p + 1 < PAIRS || left.rows().is_multiple_of(2) {
-                        add_and_move(&mut row, stride, high_nibbles(low[p], high[p]));
+                        write_and_move(&mut row, stride, adds, high_nibbles(low[p], high[p]));
                     }
                 }
             }

@@ -78,20 +78,21 @@ instructions! {
     store(bytes: &mut [u8; REGISTER], value: Vector) -> () = vst1q_u8(bytes.as_mut_ptr(), value);
 }
 
-/// Adds `summand` to the register at a pointer, which moves on by `distance`.
+/// Writes `sum` to the register at a pointer, or adds it; the pointer moves on by `distance`.
 ///
 /// # Safety
 ///
 /// The pointer is valid for reading and writing a register.
 #[inline(always)]
-pub(super) unsafe fn add_and_move(pointer: &mut *mut u8, distance: usize, summand: Vector) {
+pub(super) unsafe fn write_and_move(pointer: &mut *mut u8, distance: usize, adds: bool, mut sum: Vector) {
     // SAFETY: reads and writes only the register that the caller vouches for.
     unsafe {
+        if adds {
+            sum = xor(sum, load(&*pointer.cast()));
+        }
         asm!(
-            "ldr {sum:q}, [{pointer}]",
-            "eor {sum:v}.16b, {sum:v}.16b, {summand:v}.16b",
             "st1 {{{sum:v}.16b}}, [{pointer}], {distance}",
-            pointer = inout(reg) *pointer, distance = in(reg) distance, summand = in(vreg) summand, sum = out(vreg) _,
+            pointer = inout(reg) *pointer, distance = in(reg) distance, sum = in(vreg) sum,
             options(nostack, preserves_flags),
         );
     }

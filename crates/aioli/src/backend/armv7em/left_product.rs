@@ -4,15 +4,19 @@ mod slices;
 mod tables;
 
 use crate::backend::contract::MAX_ROWS;
-use crate::packed::{Coefficients, Operand};
+use crate::packed::{Coefficients, Operand, Output};
 use crate::stream::StreamPart;
 
 /// See [`Backend::left_product`](crate::backend::Backend::left_product).
-pub(super) fn left_product(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+///
+/// Both kernels only add.
+pub(super) fn left_product(left: Coefficients<'_>, right: Operand<'_>, mut out: Output<'_>) {
     assert!(left.rows() <= MAX_ROWS && left.columns() == right.count(), "shape of a left product");
+    out.clear(left.rows(), right.row_bytes());
     if left.rows() == 0 {
         return;
     }
+    let Output { bytes: out, stride, .. } = out;
     if !right.is_public() || !tables::left_product_of_rows(left, right, out, stride) {
         slices::left_product(left, right, out, stride);
     }

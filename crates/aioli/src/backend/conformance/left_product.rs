@@ -18,7 +18,7 @@ use super::random::Random;
 use super::sets::for_each_set;
 use crate::backend::{Backend, MAX_ROWS};
 use crate::gf16;
-use crate::packed::{Coefficients, Operand};
+use crate::packed::{self, Coefficients, Operand, Output};
 use crate::params::ParameterSet;
 use crate::stream::StreamPart;
 
@@ -43,6 +43,8 @@ struct Shape {
     public_left: bool,
     /// Whether `right` is declared to be public.
     public_right: bool,
+    /// Whether the product is added to what `out` holds.
+    adds: bool,
 }
 
 impl Shape {
@@ -58,16 +60,15 @@ impl Shape {
             stride: row_bytes,
             public_left: false,
             public_right: false,
+            adds: true,
         }
     }
 
     /// The same with secret operands, with a public `right` and with public operands, for which
-    /// kernels may differ.
-    fn secret_and_public(self) -> [Self; 3] {
-        [(false, false), (false, true), (true, true)].map(|(public_left, public_right)| Self {
-            public_left,
-            public_right,
-            ..self
+    /// kernels may differ; each added to `out` and in its place.
+    fn forms(self) -> impl Iterator<Item = Self> {
+        [(false, false), (false, true), (true, true)].into_iter().flat_map(move |(public_left, public_right)| {
+            [true, false].map(|adds| Self { public_left, public_right, adds, ..self })
         })
     }
 
@@ -93,11 +94,19 @@ impl Shape {
         };
         let left = if self.public_left { left.public() } else { left };
         let right = if self.public_right { right.public() } else { right };
-        b.left_product(left, right, out, self.stride);
+        b.left_product(left, right, Output::new(out, self.stride, self.adds));
     }
 
-    /// Adds the product to `out` by the definition, byte by byte.
+    /// Clears the rows of `out` that the product replaces.
+    fn begin(&self, out: &mut [u8]) {
+        if !self.adds {
+            out.chunks_mut(self.stride).take(self.rows).for_each(|row| row[..self.row_bytes].fill(0));
+        }
+    }
+
+    /// Writes or adds the product to `out` by the definition, byte by byte.
     fn expect(&self, products: &Products, left: &[u8], right: &[u8], out: &mut [u8]) {
+        self.begin(out);
         let mut start = 0;
         for i in 0..self.count {
             let row = &right[start..][..self.row_bytes - i * self.step];
@@ -159,7 +168,7 @@ const PROVED: &[Shape] = &[
 ];
 
 pub(super) fn on_a_basis<B: Backend>(b: B) {
-    let shapes = PROVED.iter().copied().flat_map(Shape::secret_and_public);
+    let shapes = PROVED.iter().copied().flat_map(Shape::forms);
     // WebAssembly has no threads.
     if cfg!(target_family = "wasm") {
         return shapes.for_each(|shape| on_basis_of(b, shape));
@@ -174,8 +183,11 @@ pub(super) fn on_a_basis<B: Backend>(b: B) {
 fn on_basis_of<B: Backend>(b: B, shape: Shape) {
     let mut left = vec![0; shape.left_len()];
     let mut right = vec![0; shape.right_len()];
-    let mut out = vec![0; shape.out_len()];
-    let mut expected = vec![0; shape.out_len()];
+    let before = vec![if shape.adds { 0 } else { 0xa5 }; shape.out_len()];
+    let mut nothing = before.clone();
+    shape.begin(&mut nothing);
+    let mut out = before.clone();
+    let mut expected = nothing.clone();
     let mut start = 0;
     for i in 0..shape.count {
         let row_bytes = shape.row_bytes - i * shape.step;
@@ -199,8 +211,8 @@ fn on_basis_of<B: Backend>(b: B, shape: Shape) {
                             B::NAME
                         );
                         left[at] = 0;
-                        out.fill(0);
-                        expected.fill(0);
+                        out.copy_from_slice(&before);
+                        expected.copy_from_slice(&nothing);
                     }
                 }
             }
@@ -212,18 +224,27 @@ fn on_basis_of<B: Backend>(b: B, shape: Shape) {
 
 pub(super) fn is_bilinear_and_adds<B: Backend>(b: B) {
     let mut random = Random(1);
-    for shape in PROVED.iter().copied().flat_map(Shape::secret_and_public) {
+    for shape in PROVED.iter().copied().flat_map(Shape::forms) {
         for _ in 0..20 {
             let lefts = [(); 2].map(|()| random.elements(shape.left_len()));
             let rights = [(); 2].map(|()| random.bytes(shape.right_len()));
             let sum = |[a, b]: &[Vec<u8>; 2]| -> Vec<u8> { a.iter().zip(b).map(|(a, b)| a ^ b).collect() };
             // All four products, added to some content, must be the product of the sums, added to
-            // the same content.
+            // the same content. If each replaces what is there, it does so in a copy.
             let mut parts = random.bytes(shape.out_len());
             let mut whole = parts.clone();
+            let between = parts.clone();
+            shape.begin(&mut parts);
             for left in &lefts {
                 for right in &rights {
-                    shape.run(b, left, right, &mut parts);
+                    if shape.adds {
+                        shape.run(b, left, right, &mut parts);
+                    } else {
+                        let mut part = between.clone();
+                        shape.run(b, left, right, &mut part);
+                        let rows = parts.chunks_mut(shape.stride).zip(part.chunks(shape.stride));
+                        rows.for_each(|(sum, row)| packed::add(&mut sum[..shape.row_bytes], &row[..shape.row_bytes]));
+                    }
                 }
             }
             shape.run(b, &sum(&lefts), &sum(&rights), &mut whole);
@@ -238,7 +259,7 @@ pub(super) fn of_odd_shapes<B: Backend>(b: B) {
     let mut check = |shape: Shape| {
         let left = random.elements(shape.left_len());
         let right = random.bytes(shape.right_len());
-        for shape in shape.secret_and_public() {
+        for shape in shape.forms() {
             shape.check(b, &products, &left, &right, &mut random);
         }
     };
@@ -272,7 +293,7 @@ pub(super) fn of_odd_shapes<B: Backend>(b: B) {
     }
 }
 
-/// A left operand without rows adds nothing, whatever its stride, the shape of `right`, and the
+/// A left operand without rows adds and replaces nothing, whatever its stride, the shape of `right`, and the
 /// length of `out`.
 pub(super) fn without_rows<B: Backend>(b: B) {
     let mut random = Random(6);
@@ -288,7 +309,8 @@ pub(super) fn without_rows<B: Backend>(b: B) {
             for right in [full, full.public(), upper, upper.public()] {
                 for length in [0, 1, 2 * row_bytes] {
                     let mut out = vec![0xa5; length];
-                    b.left_product(left, right, &mut out, row_bytes);
+                    b.left_product(left, right, Output::add_to(&mut out, row_bytes));
+                    b.left_product(left, right, Output::replace(&mut out, row_bytes));
                     assert!(out.iter().all(|&byte| byte == 0xa5), "{}: {left:?}, {right:?}", B::NAME);
                 }
             }
@@ -296,7 +318,9 @@ pub(super) fn without_rows<B: Backend>(b: B) {
                 let part = StreamPart::new(7, row_bytes, step.min((row_bytes - 1) / count), count, 0..row_bytes);
                 for length in [0, 1, row_bytes] {
                     let mut out = vec![0xa5; length];
-                    b.left_product_of_stream(left, &[6; 16], &part, &mut vec![0; row_bytes + 32], &mut out, row_bytes);
+                    let window = &mut vec![0; row_bytes + 32];
+                    b.left_product_of_stream(left, &[6; 16], &part, window, Output::add_to(&mut out, row_bytes));
+                    b.left_product_of_stream(left, &[6; 16], &part, window, Output::replace(&mut out, row_bytes));
                     assert!(out.iter().all(|&byte| byte == 0xa5), "{}: {left:?}, {part:?}", B::NAME);
                 }
             }
@@ -346,13 +370,13 @@ pub(super) fn of_every_set<B: Backend>(b: B) {
                 let mut left = vec![0; shape.left_len()];
                 let only = &mut left[(shape.skipped + column) * shape.left_stride..][..shape.rows];
                 only.copy_from_slice(&random.elements(shape.rows));
-                for shape in shape.secret_and_public() {
+                for shape in shape.forms() {
                     check_column(b, &shape, column, &products, &left, &right);
                 }
             }
             for _ in 0..2 {
                 let left = random.elements(shape.left_len());
-                for shape in shape.secret_and_public() {
+                for shape in shape.forms() {
                     shape.check(b, &products, &left, &right, &mut random);
                 }
             }
@@ -362,7 +386,8 @@ pub(super) fn of_every_set<B: Backend>(b: B) {
 
 /// Does the same as [`Shape::check`] for a `left` that is zero but in one column.
 fn check_column<B: Backend>(b: B, shape: &Shape, column: usize, products: &Products, left: &[u8], right: &[u8]) {
-    let mut out = vec![0; shape.out_len()];
+    let mut out = vec![if shape.adds { 0 } else { 0xa5 }; shape.out_len()];
+    let between = out[0];
     shape.run(b, left, right, &mut out);
     let start = column * shape.row_bytes - shape.step * (column * column.saturating_sub(1) / 2);
     let row = &right[start..][..shape.row_bytes - column * shape.step];
@@ -371,7 +396,7 @@ fn check_column<B: Backend>(b: B, shape: &Shape, column: usize, products: &Produ
         let (before, out) = out.split_at(column * shape.step);
         let (out, after) = out.split_at(row.len());
         let right = out.iter().zip(row).all(|(&out, &byte)| out == product[byte as usize]);
-        let clean = before.iter().chain(after).all(|&byte| byte == 0);
+        let clean = before.iter().all(|&byte| byte == 0) && after.iter().all(|&byte| byte == between);
         assert!(right && clean, "{}: {shape:?}: row {r} of column {column} alone", B::NAME);
     }
 }

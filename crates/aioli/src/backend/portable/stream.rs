@@ -2,7 +2,7 @@
 //! there.
 
 use crate::backend::contract::Backend;
-use crate::packed::Coefficients;
+use crate::packed::{Coefficients, Output};
 use crate::stream::{BLOCK, StreamPart};
 
 /// See [`Backend::left_product_of_stream`]; any backend may use this, which calls its other
@@ -15,8 +15,7 @@ pub(in crate::backend) fn left_product<B: Backend>(
     key: &[u8; 16],
     part: &StreamPart,
     window: &mut [u8],
-    out: &mut [u8],
-    stride: usize,
+    mut out: Output<'_>,
 ) {
     // Without rows, `out` may be shorter than the columns that are skipped below.
     if left.rows() == 0 {
@@ -32,7 +31,7 @@ pub(in crate::backend) fn left_product<B: Backend>(
         let filled = &mut window[..part.bytes(end - 1).end - start];
         b.aes128_ctr(key, &[0; 16], (start / BLOCK) as u32, filled);
         let right = part.rows(first, end, &filled[begin - start..]).public();
-        b.left_product(left.columns_in(first..end), right, &mut out[part.column(first)..], stride);
+        b.left_product(left.columns_in(first..end), right, out.next_term(part.column(first)));
         first = end;
     }
 }

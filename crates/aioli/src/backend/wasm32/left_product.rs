@@ -30,30 +30,31 @@ use super::vector::*;
 use crate::backend::contract::MAX_ROWS;
 use crate::backend::portable;
 use crate::memory::wipe;
-use crate::packed::{Coefficients, Operand, has_rows};
+use crate::packed::{Coefficients, Operand, Output, has_rows};
 use core::mem::MaybeUninit;
 
 /// See [`Backend::left_product`](crate::backend::Backend::left_product).
-pub(super) fn left_product(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+pub(super) fn left_product(left: Coefficients<'_>, right: Operand<'_>, mut out: Output<'_>) {
     assert!(left.rows() <= MAX_ROWS && left.columns() == right.count(), "shape of a left product");
     // No m-vector of any set is this short.
-    if right.row_bytes() < REGISTER || (1..REGISTER).contains(&right.step()) || left.rows() == 0 {
-        return portable::left_product::left_product(left, right, out, stride);
+    if right.row_bytes() < REGISTER || (1..REGISTER).contains(&right.step()) || left.rows() == 0 || right.count() == 0 {
+        return portable::left_product::left_product(left, right, out);
     }
     assert!(right.offset(right.count()) == right.bytes().len(), "length of rows");
-    assert!(has_rows(out, left.rows(), stride, right.row_bytes()), "length of a product");
+    assert!(has_rows(out.bytes, left.rows(), out.stride, right.row_bytes()), "length of a product");
     let pairs = left.rows().div_ceil(2);
     let in_pass = pairs.div_ceil(pairs.div_ceil(MAX_PAIRS));
     for first in (0..right.count()).step_by(BLOCK) {
         let count = BLOCK.min(right.count() - first);
+        let mut out = out.next_term(0);
         for pair in (0..pairs).step_by(in_pass) {
             let pass = Pass { left, right, first, count, pair };
             match in_pass.min(pairs - pair) {
-                1 => pass.add::<1>(out, stride),
-                2 => pass.add::<2>(out, stride),
-                3 => pass.add::<3>(out, stride),
-                4 => pass.add::<4>(out, stride),
-                _ => pass.add::<MAX_PAIRS>(out, stride),
+                1 => pass.write::<1>(out.from_column(0)),
+                2 => pass.write::<2>(out.from_column(0)),
+                3 => pass.write::<3>(out.from_column(0)),
+                4 => pass.write::<4>(out.from_column(0)),
+                _ => pass.write::<MAX_PAIRS>(out.from_column(0)),
             }
         }
     }
@@ -71,9 +72,10 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Adds the products, a register of columns at a time.
+    /// Writes or adds the products, a register of columns at a time.
     #[inline(never)]
-    fn add<const PAIRS: usize>(&self, out: &mut [u8], stride: usize) {
+    fn write<const PAIRS: usize>(&self, out: Output<'_>) {
+        let Output { bytes: out, stride, adds } = out;
         let Self { right, first, count, .. } = *self;
         let [row_bytes, step] = [right.row_bytes(), right.step()];
         let mut scratch = [const { MaybeUninit::uninit() }; BLOCK];
@@ -106,14 +108,15 @@ impl Pass<'_> {
                 let bytes = unsafe { load(&*row.cast()) };
                 sums.add(&tables[reached], and(bytes, from(REGISTER - cut)));
             }
-            // The tile before had the columns in front of `column`.
+            // The tile before had the columns in front of `column`. They are added once, and
+            // written a second time with the same sums.
             let new = from(column - begin);
             for p in 0..PAIRS {
-                let [low, high] = [sums.low[p], sums.high[p]].map(|sum| and(sum, new));
+                let [low, high] = [sums.low[p], sums.high[p]].map(|sum| if adds { and(sum, new) } else { sum });
                 let l = 2 * (self.pair + p);
-                add_at(out, l * stride + begin, or(and(low, splat(15)), u8x16_shl(high, 4)));
+                write_at(out, l * stride + begin, adds, or(and(low, splat(15)), u8x16_shl(high, 4)));
                 if l + 1 < self.left.rows() {
-                    add_at(out, (l + 1) * stride + begin, or(split(low).high, and(high, splat(0xf0))));
+                    write_at(out, (l + 1) * stride + begin, adds, or(split(low).high, and(high, splat(0xf0))));
                 }
             }
             column += REGISTER;
@@ -169,11 +172,11 @@ fn table_of(pair: u8) -> Vector {
     table
 }
 
-/// Adds to the register that begins at byte `at`.
+/// Writes the register that begins at byte `at`, or adds to it.
 #[inline(always)]
-fn add_at(out: &mut [u8], at: usize, summand: Vector) {
+fn write_at(out: &mut [u8], at: usize, adds: bool, sum: Vector) {
     let bytes = out[at..].first_chunk_mut().expect("a whole register");
-    store(bytes, xor(load(bytes), summand));
+    store(bytes, if adds { xor(load(bytes), sum) } else { sum });
 }
 
 /// All ones in the bytes from `start` to the end of a register.

@@ -1,7 +1,7 @@
 //! The parts of the left product that both GFNI kernels share; docs/gfni.md explains it.
 
 use crate::backend::contract::MAX_ROWS;
-use crate::packed::{Coefficients, Operand};
+use crate::packed::{Coefficients, Operand, Output};
 use crate::sets::largest;
 
 /// Rows of `right` whose matrices are built at a time: enough for all rows of every parameter set.
@@ -13,12 +13,14 @@ const _: () = assert!(largest!(P => P::N) <= CHUNK);
 pub(super) fn in_chunks(
     left: Coefficients<'_>,
     right: Operand<'_>,
-    out: &mut [u8],
-    mut f: impl FnMut(Coefficients<'_>, Operand<'_>, &mut [u8]),
+    mut out: Output<'_>,
+    mut f: impl FnMut(Coefficients<'_>, Operand<'_>, Output<'_>),
 ) {
     assert!(left.rows() <= MAX_ROWS && left.columns() == right.count(), "shape of a left product");
-    // Without rows of `left`, `out` may be shorter than the steps to the chunks.
-    if right.count() <= CHUNK || left.rows() == 0 {
+    if left.rows() == 0 || right.count() == 0 {
+        return out.clear(left.rows(), right.row_bytes());
+    }
+    if right.count() <= CHUNK {
         return f(left, right, out);
     }
     let step = right.step();
@@ -26,7 +28,7 @@ pub(super) fn in_chunks(
         let end = right.count().min(first + CHUNK);
         let bytes = &right.bytes()[right.offset(first)..right.offset(end)];
         let chunk = Operand::upper(bytes, end - first, right.row_bytes() - first * step, step);
-        f(left.columns_in(first..end), chunk, &mut out[first * step..]);
+        f(left.columns_in(first..end), chunk, out.next_term(first * step));
     }
 }
 
@@ -60,7 +62,7 @@ pub(super) const ROW_MAPS: [u64; 4] = {
 #[cfg(test)]
 mod tests {
     use crate::backend::{Backend, Gfni256, Gfni512, Portable};
-    use crate::packed::{Coefficients, Operand};
+    use crate::packed::{Coefficients, Operand, Output};
 
     /// Pseudorandom bytes, different for every `seed`.
     fn noise(length: usize, seed: usize) -> Vec<u8> {
@@ -84,11 +86,13 @@ mod tests {
             Operand::full(&bytes, count, row_bytes)
         };
         let stride = row_bytes + gap;
-        let mut wanted = noise(left_rows * stride - gap, 3);
-        let mut got = wanted.clone();
-        Portable::new().left_product(left, right, &mut wanted, stride);
-        b.left_product(left, right, &mut got, stride);
-        assert!(got == wanted, "{} of {left_rows} x {count} by {row_bytes} bytes, step {step}, gap {gap}", B::NAME);
+        for adds in [true, false] {
+            let mut wanted = noise(left_rows * stride - gap, 3);
+            let mut got = wanted.clone();
+            Portable::new().left_product(left, right, Output::new(&mut wanted, stride, adds));
+            b.left_product(left, right, Output::new(&mut got, stride, adds));
+            assert!(got == wanted, "{} of {left_rows} x {count} by {row_bytes} bytes, step {step}, gap {gap}", B::NAME);
+        }
     }
 
     fn suite<B: Backend>(b: B) {

@@ -38,6 +38,26 @@ pub(in crate::backend::x86_64) fn store_64(bytes: &mut [u8; 64], value: __m512i)
     unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), value) }
 }
 
+/// Writes a register, or adds those of its bytes that `added` selects.
+///
+/// A tile that overlaps the one before is written as a whole: both have the same sums there.
+///
+/// # Safety
+///
+/// `at` is valid for reads and writes of 32 bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(in crate::backend::x86_64) unsafe fn write_or_add(at: *mut __m256i, sum: __m256i, added: Option<__m256i>) {
+    // SAFETY: the caller vouches for these bytes.
+    unsafe {
+        let sum = match added {
+            Some(bytes) => _mm256_xor_si256(_mm256_loadu_si256(at), _mm256_and_si256(sum, bytes)),
+            None => sum,
+        };
+        _mm256_storeu_si256(at, sum);
+    }
+}
+
 /// Asks for the cache line of an address, which need not be valid.
 #[inline]
 #[target_feature(enable = "sse")]

@@ -13,16 +13,11 @@ use crate::backend::contract::MAX_ROWS;
 use crate::ct;
 use crate::gf16;
 use crate::memory::{Aligned, wipe};
-use crate::packed::{self, Coefficients, Operand};
+use crate::packed::{Coefficients, Operand, Output};
 
-/// `out += left right` by bit slices, with memory for `SUMS` sums.
+/// The left product by bit slices, with memory for `SUMS` sums.
 #[inline(never)]
-pub(super) fn left_product<const SUMS: usize>(
-    left: Coefficients<'_>,
-    right: Operand<'_>,
-    out: &mut [u8],
-    stride: usize,
-) {
+pub(super) fn left_product<const SUMS: usize>(left: Coefficients<'_>, right: Operand<'_>, mut out: Output<'_>) {
     let mut sums = [Forms::ZERO; SUMS];
     let mut forms = [[Forms::ZERO; SHARED]; TILES];
     let mut bytes = [0; TILE];
@@ -77,10 +72,9 @@ pub(super) fn left_product<const SUMS: usize>(
             }
         }
         for (j, sums) in (0..left.rows()).zip(sums.chunks_exact(tiles)) {
-            let out = &mut out[j * stride + column..][..end - column];
-            for (out, sums) in out.chunks_mut(TILE).zip(sums) {
+            for (column, sums) in (column..end).step_by(TILE).zip(sums) {
                 sums.product(&mut bytes);
-                packed::add(out, &bytes[..out.len()]);
+                out.write(j * out.stride + column, &bytes[..TILE.min(end - column)]);
             }
         }
     }

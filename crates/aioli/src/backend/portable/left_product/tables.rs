@@ -17,18 +17,17 @@
 use crate::ct;
 use crate::gf16;
 use crate::memory::{Aligned, wipe};
-use crate::packed::{self, Coefficients, Operand};
+use crate::packed::{Coefficients, Operand, Output};
 use core::ops::Range;
 
-/// `out += left right` by tables.
+/// The left product by tables.
 pub(super) fn left_product<E: Entry, const SPAN: usize>(
     left: Coefficients<'_>,
     right: Operand<'_>,
-    out: &mut [u8],
-    stride: usize,
+    mut out: Output<'_>,
 ) {
     columns_of_product::<E, SPAN>(left, right, |sums, columns| {
-        add_columns::<_, SPAN, BLOCK>(sums, left.rows(), columns.len(), &mut out[columns.start..], stride);
+        write_columns::<_, SPAN, BLOCK>(sums, left.rows(), columns.len(), out.from_column(columns.start));
     });
 }
 
@@ -230,18 +229,17 @@ fn fill_table<E: Entry>(table: &mut [E; TABLE], left_a: &[u8], left_b: &[u8]) {
     wipe(sums.as_flattened_mut());
 }
 
-/// Adds to `rows` rows of `out` the columns of low and of high nibbles, `width` bytes a row.
+/// Writes the columns of low and of high nibbles to `rows` rows of `out`, `width` bytes a row.
 ///
 /// A step takes `COLUMNS` columns and eight rows. A word of low nibbles and one of high nibbles
 /// become a word of bytes for the even rows and one for the odd rows. Halving these twice gives the
 /// rows.
 #[inline(never)]
-fn add_columns<E: Entry, const SPAN: usize, const COLUMNS: usize>(
+fn write_columns<E: Entry, const SPAN: usize, const COLUMNS: usize>(
     [low, high]: &[[E; SPAN]; 2],
     rows: usize,
     width: usize,
-    out: &mut [u8],
-    stride: usize,
+    mut out: Output<'_>,
 ) {
     const { assert!(SPAN.is_multiple_of(COLUMNS), "a whole number of blocks") };
     let mut words = [[0; COLUMNS]; 2];
@@ -269,7 +267,7 @@ fn add_columns<E: Entry, const SPAN: usize, const COLUMNS: usize>(
                     for (i, bytes) in bytes.iter().enumerate() {
                         let row = first + 4 * half + 2 * i + parity;
                         if row < rows {
-                            packed::add(&mut out[row * stride + column..][..width], &bytes[..width]);
+                            out.write(row * out.stride + column, &bytes[..width]);
                         }
                     }
                 }

@@ -30,8 +30,8 @@
 use crate::backend::contract::MAX_ROWS;
 use crate::backend::portable;
 use crate::backend::x86_64::masks::from_byte;
-use crate::backend::x86_64::vector::{interleave, load_32};
-use crate::packed::{Coefficients, Operand, has_rows};
+use crate::backend::x86_64::vector::{interleave, load_32, write_or_add};
+use crate::packed::{Coefficients, Operand, Output, has_rows};
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 use tables::Table;
@@ -40,16 +40,11 @@ pub(super) mod tables;
 
 /// See [`Backend::left_product`](crate::backend::Backend::left_product).
 #[target_feature(enable = "avx2")]
-pub(in crate::backend::x86_64) fn left_product(
-    left: Coefficients<'_>,
-    right: Operand<'_>,
-    out: &mut [u8],
-    stride: usize,
-) {
+pub(in crate::backend::x86_64) fn left_product(left: Coefficients<'_>, right: Operand<'_>, mut out: Output<'_>) {
     assert!(left.rows() <= MAX_ROWS && left.columns() == right.count(), "shape of a left product");
     let row_bytes = right.row_bytes();
-    if row_bytes < TILE || left.rows() == 0 {
-        return portable::left_product::left_product(left, right, out, stride);
+    if row_bytes < TILE || left.rows() == 0 || right.count() == 0 {
+        return portable::left_product::left_product(left, right, out);
     }
     let pairs = left.rows().div_ceil(2);
     // Few accumulators leave room for two registers of `right`, which share the tables.
@@ -58,23 +53,24 @@ pub(in crate::backend::x86_64) fn left_product(
     for first in (0..right.count()).step_by(BLOCK) {
         let count = BLOCK.min(right.count() - first);
         let tables = tables::build(left.columns_in(first..first + count), &mut scratch);
+        let mut out = out.next_term(0);
         // Nothing of the block lies to the left of its first row.
         let mut column = first * right.step() / width * width;
         while column < row_bytes {
             let tile = Tile { right, first, column: column.min(row_bytes - width), new_from: column };
             for (group, pairs) in groups(pairs) {
                 let tables = &tables[group * count..][..pairs * count];
-                let out = &mut out[2 * group * stride..];
+                let out = out.from_column(2 * group * out.stride);
                 let left_rows = (left.rows() - 2 * group).min(2 * pairs);
                 match pairs {
-                    1 if width > TILE => tile.add_product::<1, 2>(tables, left_rows, out, stride),
-                    1 => tile.add_product::<1, 1>(tables, left_rows, out, stride),
-                    2 if width > TILE => tile.add_product::<2, 2>(tables, left_rows, out, stride),
-                    2 => tile.add_product::<2, 1>(tables, left_rows, out, stride),
-                    3 => tile.add_product::<3, 1>(tables, left_rows, out, stride),
-                    4 => tile.add_product::<4, 1>(tables, left_rows, out, stride),
-                    5 => tile.add_product::<5, 1>(tables, left_rows, out, stride),
-                    _ => tile.add_product::<GROUP, 1>(tables, left_rows, out, stride),
+                    1 if width > TILE => tile.write_product::<1, 2>(tables, left_rows, out),
+                    1 => tile.write_product::<1, 1>(tables, left_rows, out),
+                    2 if width > TILE => tile.write_product::<2, 2>(tables, left_rows, out),
+                    2 => tile.write_product::<2, 1>(tables, left_rows, out),
+                    3 => tile.write_product::<3, 1>(tables, left_rows, out),
+                    4 => tile.write_product::<4, 1>(tables, left_rows, out),
+                    5 => tile.write_product::<5, 1>(tables, left_rows, out),
+                    _ => tile.write_product::<GROUP, 1>(tables, left_rows, out),
                 }
             }
             column += width;
@@ -98,16 +94,15 @@ struct Tile<'a> {
 }
 
 impl Tile<'_> {
-    /// Adds the product of this tile, `REGISTERS` wide, and a group of `PAIRS` pairs of rows of
+    /// Writes or adds the product of this tile, `REGISTERS` wide, and a group of `PAIRS` pairs of rows of
     /// `left`, the last of which may lack its second row.
     #[inline(never)]
     #[target_feature(enable = "avx2")]
-    fn add_product<const PAIRS: usize, const REGISTERS: usize>(
+    fn write_product<const PAIRS: usize, const REGISTERS: usize>(
         &self,
         tables: &[Table],
         left_rows: usize,
-        out: &mut [u8],
-        stride: usize,
+        out: Output<'_>,
     ) {
         let right = self.right;
         let step = right.step();
@@ -130,7 +125,7 @@ impl Tile<'_> {
         assert!(
             self.column + REGISTERS * TILE <= row_bytes
                 && self.first + tables.len() <= right.count()
-                && has_rows(out, left_rows, stride, row_bytes),
+                && has_rows(out.bytes, left_rows, out.stride, row_bytes),
             "shape of a tile"
         );
         // `whole` is for the rows that begin at or left of the tile, `cut` for those that begin
@@ -167,20 +162,20 @@ impl Tile<'_> {
         for w in 0..REGISTERS {
             let column = self.column + w * TILE;
             let new = from_byte(self.new_from.saturating_sub(column).min(TILE));
-            let mut add = |j: usize, sum: __m256i| {
+            let mut write = |j: usize, sum: __m256i| {
                 if j < left_rows {
                     // SAFETY: `out` has `left_rows` rows, and the tile lies within a row, as
                     // asserted above.
                     unsafe {
-                        let at = out.as_mut_ptr().add(j * stride + column).cast();
-                        _mm256_storeu_si256(at, _mm256_xor_si256(_mm256_loadu_si256(at), _mm256_and_si256(sum, new)));
+                        let at = out.bytes.as_mut_ptr().add(j * out.stride + column).cast();
+                        write_or_add(at, sum, out.adds.then_some(new));
                     }
                 }
             };
             for p in 0..PAIRS {
                 let [first, second] = interleave(low[p][w], high[p][w]);
-                add(2 * p, first);
-                add(2 * p + 1, second);
+                write(2 * p, first);
+                write(2 * p + 1, second);
             }
         }
     }

@@ -11,9 +11,9 @@ use crate::backend::contract::MAX_ROWS;
 use crate::backend::portable;
 use crate::backend::x86_64::gfni::{self, CHUNK};
 use crate::backend::x86_64::masks::from_byte;
-use crate::backend::x86_64::vector::{interleave, load_32, prefetch};
+use crate::backend::x86_64::vector::{interleave, load_32, prefetch, write_or_add};
 use crate::memory::wipe;
-use crate::packed::{Coefficients, Operand, has_rows};
+use crate::packed::{Coefficients, Operand, Output, has_rows};
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
@@ -21,25 +21,22 @@ use core::mem::MaybeUninit;
 ///
 /// Rows shorter than a register, which the scheme never has, go to the portable kernel.
 #[target_feature(enable = "avx2,gfni")]
-pub(in crate::backend::x86_64) fn left_product(
-    left: Coefficients<'_>,
-    right: Operand<'_>,
-    out: &mut [u8],
-    stride: usize,
-) {
-    gfni::in_chunks(left, right, out, |left, right, out| match left.rows().min(right.count()) {
-        0 => {}
-        _ if right.row_bytes() < TILE => portable::left_product::left_product(left, right, out, stride),
-        _ => product(left, right, out, stride),
+pub(in crate::backend::x86_64) fn left_product(left: Coefficients<'_>, right: Operand<'_>, out: Output<'_>) {
+    gfni::in_chunks(left, right, out, |left, right, out| {
+        if right.row_bytes() < TILE {
+            portable::left_product::left_product(left, right, out);
+        } else {
+            product(left, right, out);
+        }
     });
 }
 
 /// The product tile by tile, and for each tile group by group of pairs of rows of `left`.
 #[inline(never)]
 #[target_feature(enable = "avx2,gfni")]
-fn product(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: usize) {
+fn product(left: Coefficients<'_>, right: Operand<'_>, mut out: Output<'_>) {
     let row_bytes = right.row_bytes();
-    assert!(has_rows(out, left.rows(), stride, row_bytes), "length of a left product");
+    assert!(has_rows(out.bytes, left.rows(), out.stride, row_bytes), "length of a left product");
     let mut matrices: Scratch = [const { MaybeUninit::uninit() }; CHUNK / 2 * WORDS + WORDS];
     let pairs = left.rows().div_ceil(2);
     let matrices = build(left, pairs, &mut matrices);
@@ -53,14 +50,14 @@ fn product(left: Coefficients<'_>, right: Operand<'_>, out: &mut [u8], stride: u
         for (begin, end) in [(0, first), (first, pairs)].into_iter().filter(|(begin, end)| begin < end) {
             let matrices = &matrices[begin..];
             let left_rows = left.rows().min(2 * end) - 2 * begin;
-            let out = &mut out[2 * begin * stride + column..];
+            let out = out.from_column(2 * begin * out.stride + column);
             match end - begin {
-                1 => tile.add_product::<1>(matrices, left_rows, out, stride),
-                2 => tile.add_product::<2>(matrices, left_rows, out, stride),
-                3 => tile.add_product::<3>(matrices, left_rows, out, stride),
-                4 => tile.add_product::<4>(matrices, left_rows, out, stride),
-                5 => tile.add_product::<5>(matrices, left_rows, out, stride),
-                _ => tile.add_product::<MAX_PAIRS>(matrices, left_rows, out, stride),
+                1 => tile.write_product::<1>(matrices, left_rows, out),
+                2 => tile.write_product::<2>(matrices, left_rows, out),
+                3 => tile.write_product::<3>(matrices, left_rows, out),
+                4 => tile.write_product::<4>(matrices, left_rows, out),
+                5 => tile.write_product::<5>(matrices, left_rows, out),
+                _ => tile.write_product::<MAX_PAIRS>(matrices, left_rows, out),
             }
         }
         done = column + TILE;
@@ -80,8 +77,8 @@ struct Tile<'a> {
 }
 
 impl Tile<'_> {
-    /// Adds the product for `PAIRS` pairs of rows of `left`, the last of which may lack its second
-    /// row, to `left_rows` rows of `out`, `stride` bytes apart.
+    /// Writes the product for `PAIRS` pairs of rows of `left`, the last of which may lack its
+    /// second row, to `left_rows` rows of `out`, or adds it.
     ///
     /// **Bound.** A pair of rows of `left` and two rows of `right` take a broadcast load, two
     /// affine products and two XORs: 256 multiply-accumulates. Six instructions interleave the two
@@ -91,7 +88,7 @@ impl Tile<'_> {
     /// operands, a matrix, a product and 2 `PAIRS` accumulators make 16 registers at `PAIRS` = 6.
     #[inline(never)]
     #[target_feature(enable = "avx2,gfni")]
-    fn add_product<const PAIRS: usize>(&self, matrices: &[u64], left_rows: usize, out: &mut [u8], stride: usize) {
+    fn write_product<const PAIRS: usize>(&self, matrices: &[u64], left_rows: usize, out: Output<'_>) {
         let Self { right, column, row_words, .. } = *self;
         let step = right.step();
         let begun = |column: usize| column.checked_div(step).map_or(right.count(), |row| right.count().min(row + 1));
@@ -101,7 +98,7 @@ impl Tile<'_> {
         assert!(
             column + TILE <= right.row_bytes()
                 && matrices.len() >= (reached.div_ceil(2) - 1) * row_words + PAIRS
-                && has_rows(out, left_rows, stride, TILE),
+                && has_rows(out.bytes, left_rows, out.stride, TILE),
             "shape of a tile"
         );
         let mut sums = [[_mm256_setzero_si256(); 2]; PAIRS];
@@ -147,19 +144,18 @@ impl Tile<'_> {
             matrix = matrix.wrapping_add(row_words);
         }
         let keep = from_byte(self.skip);
-        let mut add = |j: usize, sum: __m256i| {
+        let mut write = |j: usize, sum: __m256i| {
             if j < left_rows {
                 // SAFETY: `out` has a tile in each of the `left_rows` rows, as asserted above.
                 unsafe {
-                    let at = out.as_mut_ptr().add(j * stride).cast();
-                    _mm256_storeu_si256(at, _mm256_xor_si256(_mm256_loadu_si256(at), _mm256_and_si256(sum, keep)));
-                }
+                    write_or_add(out.bytes.as_mut_ptr().add(j * out.stride).cast(), sum, out.adds.then_some(keep))
+                };
             }
         };
         for (p, &[even, odd]) in sums.iter().enumerate() {
             let [first, second] = interleave(even, odd);
-            add(2 * p, first);
-            add(2 * p + 1, second);
+            write(2 * p, first);
+            write(2 * p + 1, second);
         }
     }
 }

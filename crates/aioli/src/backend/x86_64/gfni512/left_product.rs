@@ -6,7 +6,7 @@ use crate::backend::x86_64::gfni::{self, CHUNK};
 use crate::backend::x86_64::masks::lowest_bits;
 use crate::backend::x86_64::vector::prefetch;
 use crate::memory::wipe;
-use crate::packed::{Coefficients, Operand, has_rows};
+use crate::packed::{Coefficients, Operand, Output, has_rows};
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
@@ -15,23 +15,21 @@ use core::mem::MaybeUninit;
 pub(in crate::backend::x86_64) fn left_product(
     left: Coefficients<'_>,
     right: Operand<'_>,
-    out: &mut [u8],
-    stride: usize,
+    out: Output<'_>,
 ) {
     gfni::in_chunks(left, right, out, |left, right, out| match left.rows().div_ceil(2) {
-        0 => {}
-        1 => product::<1, 2>(left, right, out, stride),
-        2 => product::<2, 2>(left, right, out, stride),
-        3 => product::<3, 2>(left, right, out, stride),
-        4 => product::<4, 2>(left, right, out, stride),
-        5 => product::<5, 2>(left, right, out, stride),
-        6 => product::<6, 1>(left, right, out, stride),
-        7 => product::<7, 1>(left, right, out, stride),
-        8 => product::<8, 1>(left, right, out, stride),
-        9 => product::<9, 1>(left, right, out, stride),
-        10 => product::<10, 1>(left, right, out, stride),
-        11 => product::<11, 1>(left, right, out, stride),
-        _ => product::<12, 1>(left, right, out, stride),
+        1 => product::<1, 2>(left, right, out),
+        2 => product::<2, 2>(left, right, out),
+        3 => product::<3, 2>(left, right, out),
+        4 => product::<4, 2>(left, right, out),
+        5 => product::<5, 2>(left, right, out),
+        6 => product::<6, 1>(left, right, out),
+        7 => product::<7, 1>(left, right, out),
+        8 => product::<8, 1>(left, right, out),
+        9 => product::<9, 1>(left, right, out),
+        10 => product::<10, 1>(left, right, out),
+        11 => product::<11, 1>(left, right, out),
+        _ => product::<12, 1>(left, right, out),
     });
 }
 
@@ -42,35 +40,48 @@ pub(in crate::backend::x86_64) fn left_product(
 fn product<const PAIRS: usize, const REGISTERS: usize>(
     left: Coefficients<'_>,
     right: Operand<'_>,
-    out: &mut [u8],
-    stride: usize,
+    out: Output<'_>,
 ) {
-    assert!(has_rows(out, left.rows(), stride, right.row_bytes()), "length of a left product");
+    assert!(has_rows(out.bytes, left.rows(), out.stride, right.row_bytes()), "length of a left product");
     let mut matrices: Scratch<PAIRS> = [const { MaybeUninit::uninit() }; CHUNK / 2 + OVERHANG];
     let matrices = build(left, &mut matrices);
-    let last_is_whole = left.rows().is_multiple_of(2);
+    let Output { bytes: out, stride, adds } = out;
+    let rows = |column: usize, out: &mut [u8]| Rows {
+        at: out[column..].as_mut_ptr(),
+        stride,
+        last_is_whole: left.rows().is_multiple_of(2),
+        adds,
+    };
     let mut column = 0;
     // SAFETY: `column + 64 * REGISTERS <= row_bytes` in the tiles without an edge, and in the last
     // one `edge` has bits for the remaining bytes of the row. The last row of the product ends in
     // `out` by the assertion above.
     unsafe {
         while column + 64 * REGISTERS <= right.row_bytes() {
-            let out = out.as_mut_ptr().add(column);
-            tile::<PAIRS, REGISTERS, false>(matrices, right, column, u64::MAX, last_is_whole, out, stride);
+            tile::<PAIRS, REGISTERS, false>(matrices, right, column, u64::MAX, rows(column, out));
             column += 64 * REGISTERS;
         }
         if REGISTERS > 1 && column + 64 <= right.row_bytes() {
-            let out = out.as_mut_ptr().add(column);
-            tile::<PAIRS, 1, false>(matrices, right, column, u64::MAX, last_is_whole, out, stride);
+            tile::<PAIRS, 1, false>(matrices, right, column, u64::MAX, rows(column, out));
             column += 64;
         }
         if column < right.row_bytes() {
-            let out = out.as_mut_ptr().add(column);
             let edge = lowest_bits(right.row_bytes() - column);
-            tile::<PAIRS, 1, true>(matrices, right, column, edge, last_is_whole, out, stride);
+            tile::<PAIRS, 1, true>(matrices, right, column, edge, rows(column, out));
         }
     }
     wipe(matrices.as_flattened_mut());
+}
+
+/// The rows of the product of a tile.
+struct Rows {
+    /// The tile's bytes of the first row.
+    at: *mut u8,
+    stride: usize,
+    /// Whether the last pair of rows has a second row.
+    last_is_whole: bool,
+    /// Whether the product is added to what the rows hold.
+    adds: bool,
 }
 
 /// One tile of the product: `REGISTERS` registers of columns from `column` on, or with `EDGE` the
@@ -91,9 +102,8 @@ fn product<const PAIRS: usize, const REGISTERS: usize>(
 /// The tile lies within the `right.row_bytes()` bytes of a row. Without `EDGE`,
 /// `column + 64 * REGISTERS` is no larger; with `EDGE`, `REGISTERS` is 1 and `edge` has bits for no
 /// more than the remaining bytes of the row. `matrices` has those of all rows of `right`, rounded
-/// up to four. `out` points to `column` in the first row of the product. The tile is valid for
-/// reads and writes there and in all 2 `PAIRS` rows, one less unless `last_is_whole`, which are
-/// `stride` bytes apart.
+/// up to four. The tile is valid for reads and writes in all 2 `PAIRS` rows of `to`, one less
+/// unless `last_is_whole`.
 #[expect(clippy::too_many_lines, reason = "one loop and its prologue, which share all registers")]
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
@@ -102,9 +112,7 @@ unsafe fn tile<const PAIRS: usize, const REGISTERS: usize, const EDGE: bool>(
     right: Operand<'_>,
     column: usize,
     edge: u64,
-    last_is_whole: bool,
-    mut out: *mut u8,
-    stride: usize,
+    to: Rows,
 ) {
     let low = _mm512_set1_epi8(0x0f);
     let step = right.step();
@@ -175,26 +183,55 @@ unsafe fn tile<const PAIRS: usize, const REGISTERS: usize, const EDGE: bool>(
             }
         }
     }
-    let mut add = |sums: [__m512i; REGISTERS]| {
+    // SAFETY: the tile is valid in the rows of `to`, by the contract of this function.
+    unsafe {
+        if to.adds {
+            write::<PAIRS, REGISTERS, EDGE, true>(sums, edge, to);
+        } else {
+            write::<PAIRS, REGISTERS, EDGE, false>(sums, edge, to);
+        }
+    }
+}
+
+/// Separates the accumulators of a tile into its rows, and writes or adds these.
+///
+/// # Safety
+///
+/// As for [`tile`]: the tile is valid for reads and writes in all rows of `to`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+unsafe fn write<const PAIRS: usize, const REGISTERS: usize, const EDGE: bool, const ADD: bool>(
+    sums: [[[__m512i; 2]; REGISTERS]; PAIRS],
+    edge: u64,
+    to: Rows,
+) {
+    let low = _mm512_set1_epi8(0x0f);
+    let mut row = to.at;
+    let mut write = |sums: [__m512i; REGISTERS]| {
         for w in 0..REGISTERS {
             // SAFETY: by the contract of this function, these bytes, or those of `edge`, belong to
             // a row of the product.
             unsafe {
-                let at = out.add(64 * w);
+                let at = row.add(64 * w);
+                let before = match (ADD, EDGE) {
+                    (false, _) => _mm512_setzero_si512(),
+                    (true, false) => _mm512_loadu_si512(at.cast()),
+                    (true, true) => _mm512_maskz_loadu_epi8(edge, at.cast()),
+                };
+                let sum = _mm512_xor_si512(before, sums[w]);
                 if EDGE {
-                    let sum = _mm512_xor_si512(_mm512_maskz_loadu_epi8(edge, at.cast()), sums[w]);
                     _mm512_mask_storeu_epi8(at.cast(), edge, sum);
                 } else {
-                    _mm512_storeu_si512(at.cast(), _mm512_xor_si512(_mm512_loadu_si512(at.cast()), sums[w]));
+                    _mm512_storeu_si512(at.cast(), sum);
                 }
             }
         }
-        out = out.wrapping_add(stride);
+        row = row.wrapping_add(to.stride);
     };
-    for p in 0..PAIRS {
-        add(sums[p].map(|[even, odd]| select(low, even, _mm512_slli_epi16::<4>(odd))));
-        if p + 1 < PAIRS || last_is_whole {
-            add(sums[p].map(|[even, odd]| select(low, _mm512_srli_epi16::<4>(even), odd)));
+    for (p, sums) in sums.into_iter().enumerate() {
+        write(sums.map(|[even, odd]| select(low, even, _mm512_slli_epi16::<4>(odd))));
+        if p + 1 < PAIRS || to.last_is_whole {
+            write(sums.map(|[even, odd]| select(low, _mm512_srli_epi16::<4>(even), odd)));
         }
     }
 }
