@@ -12,11 +12,7 @@ use core::mem::MaybeUninit;
 
 /// The left product, see the [module](self).
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
-pub(in crate::backend::x86_64) fn left_product(
-    left: Coefficients<'_>,
-    right: Operand<'_>,
-    out: Output<'_>,
-) {
+pub(in crate::backend::x86_64) fn left_product(left: Coefficients<'_>, right: Operand<'_>, out: Output<'_>) {
     gfni::in_chunks(left, right, out, |left, right, out| match left.rows().div_ceil(2) {
         1 => product::<1, 2>(left, right, out),
         2 => product::<2, 2>(left, right, out),
@@ -37,11 +33,7 @@ pub(in crate::backend::x86_64) fn left_product(
 /// one of a single register, then one with masks.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
-fn product<const PAIRS: usize, const REGISTERS: usize>(
-    left: Coefficients<'_>,
-    right: Operand<'_>,
-    out: Output<'_>,
-) {
+fn product<const PAIRS: usize, const REGISTERS: usize>(left: Coefficients<'_>, right: Operand<'_>, out: Output<'_>) {
     assert!(has_rows(out.bytes, left.rows(), out.stride, right.row_bytes()), "length of a left product");
     let mut matrices: Scratch<PAIRS> = [const { MaybeUninit::uninit() }; CHUNK / 2 + OVERHANG];
     let matrices = build(left, &mut matrices);
@@ -114,7 +106,6 @@ unsafe fn tile<const PAIRS: usize, const REGISTERS: usize, const EDGE: bool>(
     edge: u64,
     to: Rows,
 ) {
-    let low = _mm512_set1_epi8(0x0f);
     let step = right.step();
     let begun = |column: usize| column.checked_div(step).map_or(right.count(), |row| right.count().min(row + 1));
     // Rows that begin at or left of the tile, and those that begin left of its end.
@@ -165,8 +156,7 @@ unsafe fn tile<const PAIRS: usize, const REGISTERS: usize, const EDGE: bool>(
             for pair in 0..2 {
                 let a = loaded[2 * pair][w];
                 let b = loaded[2 * pair + 1][w];
-                operands[pair][w] =
-                    [select(low, a, _mm512_slli_epi16::<4>(b)), select(low, _mm512_srli_epi16::<4>(a), b)];
+                operands[pair][w] = interleave::<PAIRS>(a, b);
             }
         }
         for p in 0..PAIRS {
@@ -199,13 +189,12 @@ unsafe fn tile<const PAIRS: usize, const REGISTERS: usize, const EDGE: bool>(
 ///
 /// As for [`tile`]: the tile is valid for reads and writes in all rows of `to`.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 unsafe fn write<const PAIRS: usize, const REGISTERS: usize, const EDGE: bool, const ADD: bool>(
     sums: [[[__m512i; 2]; REGISTERS]; PAIRS],
     edge: u64,
     to: Rows,
 ) {
-    let low = _mm512_set1_epi8(0x0f);
     let mut row = to.at;
     let mut write = |sums: [__m512i; REGISTERS]| {
         for w in 0..REGISTERS {
@@ -229,18 +218,30 @@ unsafe fn write<const PAIRS: usize, const REGISTERS: usize, const EDGE: bool, co
         row = row.wrapping_add(to.stride);
     };
     for (p, sums) in sums.into_iter().enumerate() {
-        write(sums.map(|[even, odd]| select(low, even, _mm512_slli_epi16::<4>(odd))));
+        let rows = sums.map(|[even, odd]| interleave::<PAIRS>(even, odd));
+        write(rows.map(|[first, _]| first));
         if p + 1 < PAIRS || to.last_is_whole {
-            write(sums.map(|[even, odd]| select(low, _mm512_srli_epi16::<4>(even), odd)));
+            write(rows.map(|[_, second]| second));
         }
     }
 }
 
-/// The bits of `a` where `mask` is set, and those of `b` elsewhere.
+/// The low nibbles of `a`, each with that of `b` above it, and the high nibbles likewise.
+///
+/// Intel's processors start shifts of 64 bytes and affine products on one port. So beside many
+/// products `vpmultishiftqb` shifts, which starts on another port: it takes eight bits from any
+/// place in a word of 64 bits for each byte. The selects remove the bits of other bytes.
 #[inline]
-#[target_feature(enable = "avx512f")]
-fn select(mask: __m512i, a: __m512i, b: __m512i) -> __m512i {
-    _mm512_or_si512(_mm512_and_si512(mask, a), _mm512_andnot_si512(mask, b))
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn interleave<const PAIRS: usize>(a: __m512i, b: __m512i) -> [__m512i; 2] {
+    let low = _mm512_set1_epi8(0x0f);
+    let select = |a, b| _mm512_or_si512(_mm512_and_si512(low, a), _mm512_andnot_si512(low, b));
+    if PAIRS <= 2 {
+        return [select(a, _mm512_slli_epi16::<4>(b)), select(_mm512_srli_epi16::<4>(a), b)];
+    }
+    let up = _mm512_set1_epi64(0x342c_241c_140c_043c);
+    let down = _mm512_set1_epi64(0x3c34_2c24_1c14_0c04);
+    [select(a, _mm512_multishift_epi64_epi8(up, b)), select(_mm512_multishift_epi64_epi8(down, a), b)]
 }
 
 /// Writes and returns the matrices of `left.columns()` rows of `right`, rounded up to four rows
