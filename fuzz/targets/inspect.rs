@@ -19,6 +19,7 @@ of_the_command! {
     "../../crates/aioli-cli/src/commands/inspect.rs" inspect
     "../../crates/aioli-cli/src/interrupt.rs" interrupt
     "../../crates/aioli-cli/src/keys.rs" keys
+    "../../crates/aioli-cli/src/reason.rs" reason
     "../../crates/aioli-cli/src/round.rs" round
     "../../crates/aioli-cli/src/shown.rs" shown
     "../../crates/aioli-cli/src/sshsig.rs" sshsig

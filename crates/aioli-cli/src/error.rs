@@ -1,8 +1,8 @@
 //! The errors of the command, and the exit code of each.
 
-use crate::envelope::EnvelopeError;
+pub(crate) use crate::reason::Reason;
+
 use crate::shown::shown;
-use crate::sshsig::SshError;
 use aioli::pkcs8::FormatError;
 use std::fmt;
 use std::io;
@@ -51,7 +51,7 @@ pub(crate) enum Error {
     Output(io::Error),
     /// Asking on the terminal failed.
     Terminal(io::Error),
-    /// A file is malformed.
+    /// A file is malformed, or what is in it was not accepted or made.
     Malformed { path: PathBuf, reason: Reason },
     /// The signature was not made with the given key.
     OtherKey { path: PathBuf, expected: String, given: String },
@@ -61,33 +61,8 @@ pub(crate) enum Error {
     NotAllowed { fingerprint: String, why: String },
     /// The signature and the key are of different sets or rounds.
     OtherSet { path: PathBuf, expected: aioli::Algorithm, given: String },
-    /// A certificate or request was not made, read or accepted.
-    Certificate { path: PathBuf, error: aioli_x509::Error },
     /// The library failed.
     Library(aioli::Error),
-}
-
-/// Why a file is malformed.
-#[derive(Debug)]
-pub(crate) enum Reason {
-    /// It is longer than any key or signature file.
-    TooLong { limit: u64 },
-    /// The file is no key, or a key that is not supported.
-    Key(aioli::Error),
-    /// The envelope of the signature is malformed.
-    Envelope(EnvelopeError),
-    /// The signature is not in the form of OpenSSH, or of another scheme.
-    Ssh(SshError),
-    /// A line of a file of keys is malformed.
-    Line { number: usize, what: String },
-    /// No signature of any set has this length.
-    RawSignature { given: usize, expected: usize, algorithm: aioli::Algorithm },
-    /// The file has no known form of a key or signature.
-    Unknown { bytes: usize },
-    /// The file has neither a certificate nor a request for one.
-    NoCertificate,
-    /// The first line of a passphrase file is empty.
-    EmptyPassphrase,
 }
 
 impl Error {
@@ -98,17 +73,17 @@ impl Error {
             Self::File { .. } | Self::Exists(_) | Self::Output(_) | Self::Terminal(_) => Exit::InputOutput,
             Self::NotRegular(_) | Self::PrivateKey(_) | Self::Leftover(_) => Exit::InputOutput,
             Self::Malformed { reason: Reason::Key(aioli::Error::KeyFormat(FormatError::Encrypted)), .. } => Exit::Usage,
-            Self::Malformed { .. } => Exit::Malformed,
             Self::OtherKey { .. } | Self::NotBound(_) | Self::NotAllowed { .. } | Self::OtherSet { .. } => {
                 Exit::KeyMismatch
             }
-            Self::Certificate { error, .. } => match error {
+            Self::Malformed { reason: Reason::Certificate(error), .. } => match error {
                 aioli_x509::Error::Mayo(error) => Self::Library(*error).exit(),
                 aioli_x509::Error::Refused(_) => Exit::Invalid,
                 aioli_x509::Error::OtherKey => Exit::KeyMismatch,
                 aioli_x509::Error::Nameless | aioli_x509::Error::Host(_) | aioli_x509::Error::Validity => Exit::Usage,
                 _ => Exit::Malformed,
             },
+            Self::Malformed { .. } => Exit::Malformed,
             Self::Library(error) => match error {
                 aioli::Error::InvalidSignature | aioli::Error::FaultDetected => Exit::Invalid,
                 aioli::Error::AlgorithmMismatch { .. } => Exit::KeyMismatch,
@@ -154,30 +129,7 @@ impl fmt::Display for Error {
             Self::OtherSet { path, expected, given } => {
                 write!(f, "{}: signature of {given}, but the key is for {expected}", shown(path))
             }
-            Self::Certificate { path, error } => write!(f, "{}: {error}", shown(path)),
             Self::Library(error) => error.fmt(f),
-        }
-    }
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLong { limit } => write!(f, "longer than {limit} bytes, so neither key nor signature"),
-            Self::Key(error) => error.fmt(f),
-            Self::Envelope(error) => error.fmt(f),
-            Self::Ssh(error) => error.fmt(f),
-            Self::Line { number, what } => write!(f, "line {number}: {what}"),
-            Self::RawSignature { given, expected, algorithm } => write!(
-                f,
-                "neither an envelope nor a bare signature: {given} bytes, but a signature of {algorithm} has {expected}"
-            ),
-            Self::Unknown { bytes } => write!(
-                f,
-                "neither a key nor a signature: not PEM, DER or an envelope, and no raw one has {bytes} bytes"
-            ),
-            Self::NoCertificate => f.write_str("neither a certificate nor a request for one"),
-            Self::EmptyPassphrase => f.write_str("the passphrase, the first line, is empty"),
         }
     }
 }

@@ -29,10 +29,15 @@ impl PassphraseSource {
         self.passphrase_file.as_deref()
     }
 
+    /// The passphrase in the file, if it comes from one.
+    pub(crate) fn given(&self) -> Result<Option<Passphrase>, Error> {
+        self.file().map(from_file).transpose()
+    }
+
     /// The passphrase of a key that exists.
     fn existing(&self, key: &Path) -> Result<Passphrase, Error> {
-        match &self.passphrase_file {
-            Some(path) => from_file(path),
+        match self.given()? {
+            Some(passphrase) => Ok(passphrase),
             None if self.insist || terminal::can_ask() => terminal::ask(&format!("Passphrase of {}: ", shown(key))),
             None => Err(Error::Usage(format!(
                 "{} is encrypted and there is no terminal to ask for its passphrase: give --passphrase-file PATH",
@@ -43,8 +48,8 @@ impl PassphraseSource {
 
     /// A passphrase for a fresh key, asked for twice.
     pub(crate) fn choose(&self) -> Result<Passphrase, Error> {
-        if let Some(path) = &self.passphrase_file {
-            return from_file(path);
+        if let Some(passphrase) = self.given()? {
+            return Ok(passphrase);
         }
         if !terminal::can_ask() {
             return Err(Error::Usage(
@@ -64,17 +69,13 @@ impl PassphraseSource {
     }
 }
 
-/// Reads a private key to use it, and warns if others can access the file.
+/// Reads a private key to use it, and asks for its passphrase if it is encrypted. Warns if others
+/// can access the file.
 pub(crate) fn read_private(path: &Path, source: &PassphraseSource) -> Result<SigningKey, Error> {
     if let Some(mode) = open_to_others(path).filter(|_| !files::is_dash(path)) {
         let path = shown(path);
         terminal::note(format_args!("aioli: warning: {path}: not only the owner can access it (mode {mode:04o})"));
     }
-    open_private(path, source)
-}
-
-/// Reads a private key, and asks for its passphrase if it is encrypted.
-pub(crate) fn open_private(path: &Path, source: &PassphraseSource) -> Result<SigningKey, Error> {
     decode_private(path, &files::read(path)?, source).map(|(key, _)| key)
 }
 
@@ -114,7 +115,7 @@ pub(crate) fn read_public(path: &Path) -> Result<VerifyingKey, Error> {
     match Contents::read(&file) {
         Some(contents) => {
             let key = contents.and_then(|contents| contents.key());
-            key.map_err(|error| Error::Certificate { path: path.into(), error })
+            key.map_err(|error| Error::Malformed { path: path.into(), reason: Reason::Certificate(error) })
         }
         None => {
             let key = Identifiers::OQS.decode_public_key(&file);

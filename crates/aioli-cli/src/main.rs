@@ -15,6 +15,7 @@ mod keys;
 mod measure;
 mod output;
 mod pair;
+mod reason;
 mod round;
 mod shown;
 mod signed;

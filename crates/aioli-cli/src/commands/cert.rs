@@ -60,9 +60,10 @@ fn issue(arguments: &cli::Issue) -> Result<Exit, Error> {
 fn show(arguments: &cli::Show) -> Result<Exit, Error> {
     each(&arguments.files, |path| {
         let file = files::read(path)?;
-        let descriptions = certificates(path, &file)
-            .unwrap_or_else(|| Err(Error::Malformed { path: path.into(), reason: Reason::NoCertificate }))?;
-        descriptions.iter().try_for_each(|description| description.print(path))
+        let descriptions = certificates(&file)
+            .unwrap_or(Err(Reason::NoCertificate))
+            .map_err(|reason| Error::Malformed { path: path.into(), reason })?;
+        descriptions.iter().try_for_each(|description| say!("{}: {description}", shown(path)))
     })
 }
 
@@ -134,5 +135,5 @@ fn read_all(path: &Path) -> Result<Vec<Certificate>, Error> {
 
 /// Names the file of an error.
 fn about(path: &Path) -> impl FnOnce(aioli_x509::Error) -> Error {
-    move |error| Error::Certificate { path: path.into(), error }
+    move |error| Error::Malformed { path: path.into(), reason: Reason::Certificate(error) }
 }
