@@ -8,6 +8,7 @@ use der::asn1::{AnyRef, BitStringRef};
 use der::pem::LineEnding;
 use der::{Decode, Encode, Sequence};
 use rustls_pki_types::pem::{PemObject, SectionKind};
+use std::borrow::Cow;
 use x509_cert::spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoOwned};
 
 /// The outer structure of a certificate and of a request.
@@ -41,15 +42,21 @@ pub(crate) fn key(what: &'static str, info: &SubjectPublicKeyInfoOwned) -> Resul
 }
 
 /// The contents of the PEM blocks of this kind in a file; or the file itself if it is not PEM.
-pub(crate) fn blocks(file: &[u8], wanted: SectionKind, label: &'static str) -> Result<Vec<Vec<u8>>, Error> {
+///
+/// The latter is not copied: it may be a secret that was taken for something else.
+pub(crate) fn blocks<'a>(
+    file: &'a [u8],
+    wanted: SectionKind,
+    label: &'static str,
+) -> Result<Vec<Cow<'a, [u8]>>, Error> {
     if !file.windows(BEGIN.len()).any(|window| window == BEGIN) {
-        return Ok(vec![file.to_vec()]);
+        return Ok(vec![file.into()]);
     }
     let mut found = Vec::new();
     for block in <(SectionKind, Vec<u8>)>::pem_slice_iter(file) {
         let (kind, contents) = block.map_err(|_| Error::Pem)?;
         if kind == wanted {
-            found.push(contents);
+            found.push(contents.into());
         }
     }
     if found.is_empty() { Err(Error::Missing { label }) } else { Ok(found) }
