@@ -7,6 +7,7 @@
 
 mod aes128_ctr;
 mod left_product;
+mod solve;
 mod vector;
 
 use super::contract::Backend;
@@ -55,7 +56,7 @@ impl Backend for Simd128 {
     }
 
     fn solve(self, columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
-        portable::solve::solve(columns, m, x)
+        solve::solve(columns, m, x)
     }
 
     #[inline(always)]
