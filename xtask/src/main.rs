@@ -98,8 +98,8 @@ enum Task {
     /// Opens the report of a committed record in Chromium: sections, charts, keyboard, phone. Needs
     /// npm and Chromium.
     Page,
-    /// Builds the package for JavaScript and the page, and tests them in Node and Chromium, also
-    /// against the command. Needs npm and Chromium.
+    /// Builds the package for JavaScript and the page, and tests them in Node, Deno and Chromium,
+    /// also against the command. Needs npm and Chromium; Deno comes from npm where npm has it.
     Web(web::Options),
     /// Exchanges keys and signatures of round 2 with Bouncy Castle, both ways. Needs Maven and
     /// Java.

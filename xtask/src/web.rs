@@ -1,5 +1,5 @@
-//! The package for JavaScript and the page in a browser: built, and tested in Node and Chromium.
-//! The backend of WebAssembly passes the tests of the others in Node.
+//! The package for JavaScript and the page in a browser: built, and tested in Node, Deno and
+//! Chromium. The backend of WebAssembly passes the tests of the others in Node.
 
 use crate::steps::{Outcome, answers, has_target, one_build, run};
 use clap::Args;
@@ -36,7 +36,7 @@ pub(crate) fn run_with(options: &Options) -> Outcome {
     if let Some(record) = &options.measure {
         return package("", PORTABLE).and(|| package(VECTORS, PACKAGE)).and(|| measure(record));
     }
-    let built = package(VECTORS, PACKAGE).and(page);
+    let built = package(VECTORS, PACKAGE).and(|| page(options));
     if options.build { built } else { built.and(conformance).and(|| test(options)) }
 }
 
@@ -69,18 +69,16 @@ fn measure(record: &Path) -> Outcome {
     run(Command::new("node").arg("crates/aioli-wasm/measure.js").args([&portable, &simd128]).arg(record))
 }
 
-fn page() -> Outcome {
+fn page(options: &Options) -> Outcome {
     let out = format!("../{PAGE}");
-    npm(&["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
+    // Deno is optional: building has no need for it, and some machines cannot have it.
+    let omit = if options.build { "--omit=optional" } else { "--include=optional" };
+    npm(&["ci", "--ignore-scripts", "--no-audit", "--no-fund", omit])
         .and(|| npm(&["run", "-s", "build", "--", &format!("../{PACKAGE}"), &out]))
 }
 
-/// The package in Node, then the page in Chromium, with the command that `kat` uses, too.
+/// The package in Node and Deno, then the page in Chromium, with the command that `kat` uses, too.
 fn test(options: &Options) -> Outcome {
-    let mut node = Command::new("node");
-    node.args(["--test", "crates/aioli-wasm/tests/"]).env("AIOLI_BACKEND", "simd128");
-    let [package, vectors] = [PACKAGE, "vectors"].map(std::path::absolute);
-    let (Ok(package), Ok(vectors)) = (package, vectors) else { return Outcome::Failed("the current folder".into()) };
     let [page, command] = [PAGE, "target/release/aioli"].map(|path| format!("../{path}"));
     let mut arguments = vec!["run", "-s", "test", "--", &page, &command];
     if options.full {
@@ -89,9 +87,28 @@ fn test(options: &Options) -> Outcome {
     if options.picture {
         arguments.extend(["--picture", "picture.png"]);
     }
-    run(node.env("AIOLI_PACKAGE", package).env("AIOLI_VECTORS", vectors))
+    test_package(Command::new("node").arg("--test"), "node.js")
+        .and(deno)
         .and(|| run(&mut one_build(&["build", "--release", "-q", "-p", "aioli-cli"])))
         .and(|| npm(&arguments))
+}
+
+/// The tests of the package, by an engine, through one of the package's entries.
+fn test_package(engine: &mut Command, entry: &str) -> Outcome {
+    let [package, vectors] = [&format!("{PACKAGE}/{entry}"), "vectors"].map(std::path::absolute);
+    let (Ok(package), Ok(vectors)) = (package, vectors) else { return Outcome::Failed("the current folder".into()) };
+    engine.arg("crates/aioli-wasm/tests/").env("AIOLI_BACKEND", "simd128");
+    run(engine.env("AIOLI_PACKAGE", package).env("AIOLI_VECTORS", vectors))
+}
+
+/// The entry for browsers, in Deno, which npm installs on one kind of machine.
+fn deno() -> Outcome {
+    const DENO: &str = "web/node_modules/@deno/linux-x64-glibc/deno";
+    if !answers(DENO, &["--version"]) {
+        println!("NOT CHECKED: the package in Deno, for want of {DENO}");
+        return Outcome::Passed;
+    }
+    test_package(Command::new(DENO).args(["test", "--no-check", "--allow-read", "--allow-env"]), "browser.js")
 }
 
 fn npm(arguments: &[&str]) -> Outcome {

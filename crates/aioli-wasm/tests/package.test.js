@@ -1,13 +1,12 @@
-// The package under Node: keys, files, messages in pieces, and what it refuses.
+// The package: keys, files, messages in pieces, and what it refuses.
 //
-//     AIOLI_PACKAGE=FOLDER node --test package.test.js
+//     AIOLI_PACKAGE=ENTRY.js node --test package.test.js
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 
-const aioli = await import(pathToFileURL(join(process.env.AIOLI_PACKAGE, "node.js")));
+const aioli = await import(pathToFileURL(process.env.AIOLI_PACKAGE));
 const { ExpandedSigningKey, MessageDigest, MessageHasher, SignatureFile, SigningKey, VerifyingKey } = aioli;
 const message = new TextEncoder().encode("a message");
 const names = aioli.algorithms().map((info) => info.name);
@@ -152,7 +151,7 @@ test("nothing secret is shown or copied by accident", () => {
   assert.ok(!shown.includes(key.seed().join(", ")) && shown.length < 500, shown);
 });
 
-/** How often the bytes occur in all memory of the module. */
+/** The number of times that the bytes occur in all memory of the module. */
 function occurrences(memory, bytes) {
   const all = Buffer.from(memory.buffer);
   let count = 0;

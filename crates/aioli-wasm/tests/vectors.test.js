@@ -1,13 +1,13 @@
-// The JSON vectors of this repository, all but those of round 2, by the package under Node.
+// The JSON vectors of this repository, all but those of round 2, by the package.
 //
-//     AIOLI_PACKAGE=FOLDER AIOLI_VECTORS=FOLDER node --test vectors.test.js
+//     AIOLI_PACKAGE=ENTRY.js AIOLI_VECTORS=FOLDER node --test vectors.test.js
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 
-const { algorithms, SigningKey, VerifyingKey } = await import(pathToFileURL(join(process.env.AIOLI_PACKAGE, "node.js")));
+const { algorithms, SigningKey, VerifyingKey } = await import(pathToFileURL(process.env.AIOLI_PACKAGE));
 const names = algorithms().map((info) => info.name);
 const vectors = (name) => JSON.parse(readFileSync(join(process.env.AIOLI_VECTORS, `${name}.json`)));
 const bytes = (hex) => new Uint8Array(Buffer.from(hex, "hex"));
@@ -26,7 +26,7 @@ function flipped(bytes, bit) {
   return copy;
 }
 
-/** What a test stands for: pairs of a key and a signature. */
+/** The pairs of a key and a signature that a test stands for. */
 function* variants(key, sig, { sigLengths, keyLengths, sigBits, keyBits }) {
   for (const length of sigLengths ?? []) yield [key, resized(sig, length)];
   for (const length of keyLengths ?? []) yield [resized(key, length), sig];
