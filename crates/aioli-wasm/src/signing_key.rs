@@ -49,12 +49,6 @@ impl SigningKey {
         Ok(Self(key.map_err(Error::from)?))
     }
 
-    /// The set that the key belongs to.
-    #[wasm_bindgen(getter, unchecked_return_type = "Algorithm")]
-    pub fn algorithm(&self) -> String {
-        self.0.algorithm().name().into()
-    }
-
     /// The seed, from which everything else follows. Secret; the caller wipes it.
     pub fn seed(&self) -> Uint8Array {
         Uint8Array::from(self.0.as_bytes())
@@ -95,21 +89,6 @@ impl SigningKey {
         VerifyingKey(with_cleared_stack(|| self.0.verifying_key()))
     }
 
-    /// Signs with fresh randomness; returns the bare bytes of the signature.
-    pub fn sign(
-        &self,
-        #[wasm_bindgen(unchecked_param_type = "Bytes")] message: &JsValue,
-    ) -> Result<Uint8Array, JsValue> {
-        let digest = digest(self.0.algorithm(), message)?;
-        signed(|| self.0.sign_digest(&digest))
-    }
-
-    /// Signs the message that the digest was computed from.
-    #[wasm_bindgen(js_name = signDigest)]
-    pub fn sign_digest(&self, digest: &MessageDigest) -> Result<Uint8Array, JsValue> {
-        signed(|| self.0.sign_digest(&digest.0))
-    }
-
     /// Computes the values that all signatures by this key share: worth it for two or more. With
     /// `checked`, each signature is verified before it is released, which answers faults of the
     /// machine.
@@ -128,29 +107,36 @@ impl SigningKey {
 #[allow(missing_debug_implementations, reason = "secret keys are never printed")]
 pub struct ExpandedSigningKey(any::ExpandedSigningKey);
 
-#[wasm_bindgen]
-impl ExpandedSigningKey {
-    /// The set that the key belongs to.
-    #[wasm_bindgen(getter, unchecked_return_type = "Algorithm")]
-    pub fn algorithm(&self) -> String {
-        self.0.algorithm().name().into()
-    }
+/// The methods that compact and expanded keys share.
+macro_rules! sign_by {
+    ($($key:ident)*) => {$(
+        #[wasm_bindgen]
+        impl $key {
+            /// The set that the key belongs to.
+            #[wasm_bindgen(getter, unchecked_return_type = "Algorithm")]
+            pub fn algorithm(&self) -> String {
+                self.0.algorithm().name().into()
+            }
 
-    /// Signs with fresh randomness; returns the bare bytes of the signature.
-    pub fn sign(
-        &self,
-        #[wasm_bindgen(unchecked_param_type = "Bytes")] message: &JsValue,
-    ) -> Result<Uint8Array, JsValue> {
-        let digest = digest(self.0.algorithm(), message)?;
-        signed(|| self.0.sign_digest(&digest))
-    }
+            /// Signs with fresh randomness; returns the bare bytes of the signature.
+            pub fn sign(
+                &self,
+                #[wasm_bindgen(unchecked_param_type = "Bytes")] message: &JsValue,
+            ) -> Result<Uint8Array, JsValue> {
+                let digest = digest(self.0.algorithm(), message)?;
+                signed(|| self.0.sign_digest(&digest))
+            }
 
-    /// Signs the message that the digest was computed from.
-    #[wasm_bindgen(js_name = signDigest)]
-    pub fn sign_digest(&self, digest: &MessageDigest) -> Result<Uint8Array, JsValue> {
-        signed(|| self.0.sign_digest(&digest.0))
-    }
+            /// Signs the message that the digest was computed from.
+            #[wasm_bindgen(js_name = signDigest)]
+            pub fn sign_digest(&self, digest: &MessageDigest) -> Result<Uint8Array, JsValue> {
+                signed(|| self.0.sign_digest(&digest.0))
+            }
+        }
+    )*};
 }
+
+sign_by! { SigningKey ExpandedSigningKey }
 
 fn signed(sign: impl FnOnce() -> Result<any::Signature, aioli::Error>) -> Result<Uint8Array, JsValue> {
     Ok(Uint8Array::from(with_cleared_stack(sign).map_err(Error::from)?.as_bytes()))

@@ -33,12 +33,6 @@ impl VerifyingKey {
         Ok(Self(Identifiers::OQS.decode_public_key(&file).map_err(Error::from)?))
     }
 
-    /// The set that the key belongs to.
-    #[wasm_bindgen(getter, unchecked_return_type = "Algorithm")]
-    pub fn algorithm(&self) -> String {
-        self.0.algorithm().name().into()
-    }
-
     /// The fingerprint, as the command shows it: `SHA256:` and 43 characters.
     #[wasm_bindgen(getter)]
     pub fn fingerprint(&self) -> String {
@@ -63,27 +57,6 @@ impl VerifyingKey {
         Ok(Uint8Array::from(self.0.to_public_key_der().map_err(Error::from)?.as_bytes()))
     }
 
-    /// Whether a signature is valid for a message. Throws if it has another length than the
-    /// signatures of the set.
-    pub fn verify(
-        &self,
-        #[wasm_bindgen(unchecked_param_type = "Bytes")] signature: &JsValue,
-        #[wasm_bindgen(unchecked_param_type = "Bytes")] message: &JsValue,
-    ) -> Result<bool, JsValue> {
-        let algorithm = self.0.algorithm();
-        valid(self.0.verify_digest(&digest(algorithm, message)?, &read(algorithm, signature)?))
-    }
-
-    /// Whether a signature is valid for the message that the digest was computed from.
-    #[wasm_bindgen(js_name = verifyDigest)]
-    pub fn verify_digest(
-        &self,
-        #[wasm_bindgen(unchecked_param_type = "Bytes")] signature: &JsValue,
-        digest: &MessageDigest,
-    ) -> Result<bool, JsValue> {
-        valid(self.0.verify_digest(&digest.0, &read(self.0.algorithm(), signature)?))
-    }
-
     /// Expands P1 and P2: worth it for two or more verifications. The key stream comes from
     /// WebCrypto, which uses the processor's AES, and from this module where there is none.
     pub async fn expand(&self) -> ExpandedVerifyingKey {
@@ -96,34 +69,42 @@ impl VerifyingKey {
 #[derive(Debug)]
 pub struct ExpandedVerifyingKey(any::ExpandedVerifyingKey);
 
-#[wasm_bindgen]
-impl ExpandedVerifyingKey {
-    /// The set that the key belongs to.
-    #[wasm_bindgen(getter, unchecked_return_type = "Algorithm")]
-    pub fn algorithm(&self) -> String {
-        self.0.algorithm().name().into()
-    }
+/// The methods that compact and expanded keys share.
+macro_rules! verify_by {
+    ($($key:ident)*) => {$(
+        #[wasm_bindgen]
+        impl $key {
+            /// The set that the key belongs to.
+            #[wasm_bindgen(getter, unchecked_return_type = "Algorithm")]
+            pub fn algorithm(&self) -> String {
+                self.0.algorithm().name().into()
+            }
 
-    /// Whether a signature is valid for a message, as `VerifyingKey.verify` says.
-    pub fn verify(
-        &self,
-        #[wasm_bindgen(unchecked_param_type = "Bytes")] signature: &JsValue,
-        #[wasm_bindgen(unchecked_param_type = "Bytes")] message: &JsValue,
-    ) -> Result<bool, JsValue> {
-        let algorithm = self.0.algorithm();
-        valid(self.0.verify_digest(&digest(algorithm, message)?, &read(algorithm, signature)?))
-    }
+            /// Whether a signature is valid for a message. Throws if it has another length than the
+            /// signatures of the set.
+            pub fn verify(
+                &self,
+                #[wasm_bindgen(unchecked_param_type = "Bytes")] signature: &JsValue,
+                #[wasm_bindgen(unchecked_param_type = "Bytes")] message: &JsValue,
+            ) -> Result<bool, JsValue> {
+                let algorithm = self.0.algorithm();
+                valid(self.0.verify_digest(&digest(algorithm, message)?, &read(algorithm, signature)?))
+            }
 
-    /// Whether a signature is valid for the message that the digest was computed from.
-    #[wasm_bindgen(js_name = verifyDigest)]
-    pub fn verify_digest(
-        &self,
-        #[wasm_bindgen(unchecked_param_type = "Bytes")] signature: &JsValue,
-        digest: &MessageDigest,
-    ) -> Result<bool, JsValue> {
-        valid(self.0.verify_digest(&digest.0, &read(self.0.algorithm(), signature)?))
-    }
+            /// Whether a signature is valid for the message that the digest was computed from.
+            #[wasm_bindgen(js_name = verifyDigest)]
+            pub fn verify_digest(
+                &self,
+                #[wasm_bindgen(unchecked_param_type = "Bytes")] signature: &JsValue,
+                digest: &MessageDigest,
+            ) -> Result<bool, JsValue> {
+                valid(self.0.verify_digest(&digest.0, &read(self.0.algorithm(), signature)?))
+            }
+        }
+    )*};
 }
+
+verify_by! { VerifyingKey ExpandedVerifyingKey }
 
 fn read(algorithm: aioli::Algorithm, signature: &JsValue) -> Result<any::Signature, Error> {
     Ok(any::Signature::from_bytes(algorithm, &edge::bytes("the signature", signature)?)?)
