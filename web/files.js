@@ -2,7 +2,7 @@
 import { MessageHasher, SigningKey } from "aioli-wasm";
 import { make } from "./elements.js";
 
-/** What the user gave cannot be used; the message says why. */
+/** Something that the user gave cannot be used; the message says why. */
 export class Refusal extends Error {
   name = "Refusal";
 }

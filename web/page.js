@@ -1,10 +1,9 @@
 // The page: makes keys, signs and verifies files as the command `aioli` does.
-import load, { algorithms, backend, SignatureFile, SigningKey, VerifyingKey } from "aioli-wasm";
+import load, { algorithms, backend, describe, SignatureFile, SigningKey, VerifyingKey } from "aioli-wasm";
 import module from "aioli-wasm/module";
 import { compare } from "./compare.js";
 import { drawn, element, facts, make, onSubmit } from "./elements.js";
 import { digest, distributeDrops, pace, privateKey, Refusal, small, understood } from "./files.js";
-import { describe } from "./inspect.js";
 import { play } from "./play.js";
 
 /** The key that was made on this page, if there is one. It stays until another one is made. */
@@ -100,9 +99,9 @@ function inspectFile(section) {
     const given = file("inspect-file");
     const contents = await small(given);
     const passphrase = element("inspect-passphrase").value;
-    const [title, pairs] = understood(given, () => describe(contents, passphrase));
+    const descriptions = understood(given, () => describe(contents, passphrase || undefined));
     element("inspect-passphrase").value = "";
-    result.show("good", make("p", "verdict", title), facts(pairs));
+    result.show("good", ...descriptions.flatMap((one) => [make("p", "verdict", one.what), facts(one.facts)]));
   });
 }
 

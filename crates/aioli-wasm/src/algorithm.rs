@@ -1,9 +1,10 @@
 //! The parameter sets, and the backend that computes.
 
 use crate::command::round::round_number;
+use crate::edge::object;
 use aioli::Algorithm;
 use aioli::backend::DetectedBackend;
-use js_sys::{Array, Object, Reflect};
+use js_sys::{Array, Object};
 use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen(typescript_custom_section)]
@@ -13,7 +14,7 @@ export type Algorithm =
     | "mayo1" | "mayo2" | "mayo3" | "mayo5"
     | "mayo1-round2" | "mayo2-round2" | "mayo3-round2" | "mayo5-round2";
 
-/** What there is to know of a parameter set. */
+/** A parameter set: its names, its sizes, its level. */
 export interface AlgorithmInfo {
     readonly name: Algorithm;
     /** The name in the specification: `MAYO_1`. */
@@ -42,24 +43,14 @@ pub fn backend() -> String {
 }
 
 fn info(algorithm: Algorithm) -> Object {
-    let object = Object::new();
-    let set = |name: &str, value: JsValue| {
-        // A fresh object takes any property, so this cannot fail.
-        let _ = Reflect::set(&object, &name.into(), &value);
-    };
-    set("name", algorithm.name().into());
-    set("set", algorithm.set_name().into());
-    set("round", round_number(algorithm).into());
-    set("level", algorithm.level().into());
-    for (name, bytes) in [
-        ("secretKeyBytes", algorithm.secret_key_bytes()),
-        ("publicKeyBytes", algorithm.public_key_bytes()),
-        ("signatureBytes", algorithm.signature_bytes()),
-    ] {
-        set(name, (bytes as u32).into());
-    }
-    if let Some(warning) = algorithm.warning() {
-        set("warning", warning.into());
-    }
-    object
+    let known = [
+        ("name", algorithm.name().into()),
+        ("set", algorithm.set_name().into()),
+        ("round", round_number(algorithm).into()),
+        ("level", algorithm.level().into()),
+        ("secretKeyBytes", algorithm.secret_key_bytes().into()),
+        ("publicKeyBytes", algorithm.public_key_bytes().into()),
+        ("signatureBytes", algorithm.signature_bytes().into()),
+    ];
+    object(known.into_iter().chain(algorithm.warning().map(|warning| ("warning", warning.into()))))
 }

@@ -1,11 +1,11 @@
-//! Arguments from JavaScript, checked for their type.
+//! Arguments from JavaScript, checked for their type, and objects for it.
 //!
 //! Secrets are copied into memory that is wiped. The glue of wasm-bindgen would leave a copy of a
 //! `&str` or `&[u8]` in freed memory.
 
 use crate::error::Error;
 use aioli::Algorithm;
-use js_sys::{ArrayBuffer, JsString, Uint8Array};
+use js_sys::{ArrayBuffer, JsString, Object, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use zeroize::Zeroizing;
 
@@ -50,6 +50,16 @@ pub(crate) fn passphrase(value: &JsValue) -> Result<Option<Zeroizing<Vec<u8>>>, 
     }
 }
 
+/// An object with these properties.
+pub(crate) fn object<'a>(properties: impl IntoIterator<Item = (&'a str, JsValue)>) -> Object {
+    let object = Object::new();
+    for (name, value) in properties {
+        // A fresh object takes any property, so this cannot fail.
+        let _ = Reflect::set(&object, &name.into(), &value);
+    }
+    object
+}
+
 /// Runs `f` and then clears the stack that it used.
 ///
 /// The stack is part of the module's memory, where small temporaries of a secret would be left.
@@ -62,7 +72,7 @@ pub(crate) fn with_cleared_stack<T>(f: impl FnOnce() -> T) -> T {
     #[inline(never)]
     fn clear() {
         let mut stack = [0_u8; STACK];
-        // What may be written cannot be a constant elsewhere.
+        // Memory that may be written cannot be a constant elsewhere.
         std::hint::black_box(&mut stack);
     }
     let result = run(f);

@@ -1,6 +1,8 @@
 //! Errors as JavaScript sees them: an `Error` with a stable `code`.
 
 use crate::command::envelope::EnvelopeError;
+#[cfg(feature = "describe")]
+use crate::command::reason::Reason;
 use aioli::pkcs8::{self, FormatError};
 use js_sys::Reflect;
 use std::fmt::Display;
@@ -26,6 +28,10 @@ export interface AioliError extends Error {
         | "decryption"
         /** Not a signature file as the command `aioli` writes it. */
         | "signature-file"
+        /** A certificate or request that is damaged or cannot be accepted. */
+        | "certificate"
+        /** A file that is none of the kinds that are read. */
+        | "unknown-file"
         /** The source of randomness failed. */
         | "randomness"
         /** A check failed while signing, and no signature was released. */
@@ -79,6 +85,19 @@ impl From<aioli::Error> for Error {
 impl From<EnvelopeError> for Error {
     fn from(error: EnvelopeError) -> Self {
         Self::new("signature-file", &error)
+    }
+}
+
+#[cfg(feature = "describe")]
+impl From<Reason> for Error {
+    fn from(reason: Reason) -> Self {
+        let code = match reason {
+            Reason::Key(error) => return error.into(),
+            Reason::Envelope(_) | Reason::Ssh(_) => "signature-file",
+            Reason::Certificate(_) => "certificate",
+            _ => "unknown-file",
+        };
+        Self::new(code, &reason)
     }
 }
 

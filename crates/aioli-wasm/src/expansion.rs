@@ -1,8 +1,9 @@
 //! Public keys expanded by WebCrypto: P is a key stream of AES-128 in counter mode, which engines
 //! compute by the processor's instructions.
 
+use crate::edge::object;
 use aioli::{ParameterSet, VerifyingKey, any, hazmat, with_set};
-use js_sys::{Array, Object, Reflect, Uint8Array};
+use js_sys::{Array, Object, Uint8Array};
 use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen]
@@ -37,15 +38,9 @@ async fn by_web_crypto<P: ParameterSet>(key: &any::VerifyingKey) -> Option<any::
 /// The first bytes of the key stream of counter mode that begins at zero.
 async fn key_stream(key: &Uint8Array, length: usize) -> Result<Uint8Array, JsValue> {
     let key = import_key("raw", key, MODE, false, &Array::of1(&"encrypt".into())).await?;
-    let algorithm = Object::new();
-    for (name, value) in [
-        ("name", MODE.into()),
-        ("counter", Uint8Array::new_with_length(16).into()),
-        // Bits of the counter.
-        ("length", 128.into()),
-    ] {
-        Reflect::set(&algorithm, &name.into(), &value)?;
-    }
+    let counter = Uint8Array::new_with_length(16);
+    // The length is the number of bits that count.
+    let algorithm = object([("name", MODE.into()), ("counter", counter.into()), ("length", 128.into())]);
     let stream = encrypt(&algorithm, &key, &Uint8Array::new_with_length(length as u32)).await?;
     Ok(Uint8Array::new(&stream))
 }

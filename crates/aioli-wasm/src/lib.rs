@@ -5,6 +5,8 @@
 
 mod algorithm;
 mod command;
+#[cfg(feature = "describe")]
+mod description;
 mod edge;
 mod error;
 mod expansion;
@@ -14,9 +16,13 @@ mod signing_key;
 mod verifying_key;
 
 // The files of the command name each other from the root.
+#[cfg(feature = "describe")]
+use command::{envelope, reason, shown, sshsig};
 use command::{fingerprint, round};
 
 pub use algorithm::{algorithms, backend};
+#[cfg(feature = "describe")]
+pub use description::describe;
 pub use message::{MessageDigest, MessageHasher};
 pub use signature_file::SignatureFile;
 pub use signing_key::{ExpandedSigningKey, SigningKey};

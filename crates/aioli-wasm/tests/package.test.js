@@ -122,6 +122,32 @@ test("a signature file says what it holds", () => {
   assert.equal(SignatureFile.isMeant(key.sign(message)), false);
 });
 
+test("any file is described", () => {
+  const key = SigningKey.generate("mayo1");
+  const publicKey = key.verifyingKey();
+  const signature = new SignatureFile(publicKey, key.sign(message)).toText();
+  const set = ["set", "MAYO_1 of round 3 (mayo1), NIST level 1"];
+  const fingerprint = ["fingerprint", publicKey.fingerprint];
+  const ofPublic = ["fingerprint", `${publicKey.fingerprint} (of its public key)`];
+  const encryption = "PBES2 with scrypt (N = 16384, r = 8, p = 1) and 256 bit cipher keys";
+  for (const [file, passphrase, what, facts] of [
+    [publicKey.toPem(), undefined, "MAYO public key (SubjectPublicKeyInfo, PEM)", [set, ["size", "1456 bytes"], fingerprint]],
+    [key.toDer(), undefined, "MAYO private key (PKCS#8, DER, not encrypted)", [set, ofPublic]],
+    [key.toPem("secret"), "secret", `MAYO private key (PKCS#8, PEM, encrypted: ${encryption})`, [set, ofPublic]],
+    [signature, undefined, "MAYO signature (envelope, version 1)", [set, ["size", "464 bytes"], ["key", publicKey.fingerprint]]],
+    [key.seed(), undefined, "raw bytes, judged by their number alone (24)", undefined],
+  ]) {
+    const [description, ...more] = aioli.describe(file, passphrase);
+    assert.equal(more.length, 0);
+    assert.equal(description.what, what);
+    if (facts) assert.deepEqual(description.facts, facts);
+  }
+  refused(() => aioli.describe("nothing of ours"), "unknown-file", /neither a key nor a signature/);
+  refused(() => aioli.describe("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), "certificate", /not a certificate/);
+  refused(() => aioli.describe(`${signature}x`), "signature-file", /envelope/);
+  refused(() => aioli.describe(key.toPem("secret"), "Secret"), "decryption", /wrong passphrase or damaged/);
+});
+
 test("what is wrong is named", () => {
   const key = SigningKey.generate("mayo1");
   refused(() => SigningKey.generate("mayo4"), "unknown-set", /unknown set; the sets are mayo1, mayo2/);
@@ -172,6 +198,8 @@ test("freed keys leave no seed, no passphrase and no file in memory", async () =
   const expanded = await key.expand(true);
   key.sign(message);
   expanded.sign(message);
+  for (const file of [seed, pem, key.toDer()]) aioli.describe(file);
+  aioli.describe(key.toPem(passphrase), passphrase);
   for (const object of [key, copy, third, expanded]) object.free();
   assert.equal(occurrences(memory, seed), 0, "seed");
   assert.equal(occurrences(memory, Buffer.from(passphrase)), 0, "passphrase");
