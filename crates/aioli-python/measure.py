@@ -15,8 +15,6 @@ import sys
 import time
 from collections.abc import Callable
 
-os.environ["RAYON_NUM_THREADS"] = "1"
-
 import aioli
 import pyarrow as pa
 
@@ -52,7 +50,24 @@ def operations(algorithm: str) -> dict[str, tuple[int, Callable[[], object]]]:
     }
 
 
+def origin() -> dict[str, object]:
+    """The part of a record that says where it comes from."""
+    git = ["git", "-C", os.path.dirname(os.path.abspath(__file__))]
+    commit = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+    dirty = subprocess.run([*git, "status", "--porcelain"], capture_output=True, text=True, check=True).stdout != ""
+    return {
+        "commit": commit,
+        "dirty": dirty,
+        "python": sys.version,
+        "pyarrow": pa.__version__,
+        "machine": platform.processor() or platform.machine(),
+        "load": os.getloadavg(),
+    }
+
+
 def main() -> None:
+    # It is read when the first table is verified.
+    os.environ["RAYON_NUM_THREADS"] = "1"
     sets = ["mayo1", "mayo2", "mayo3", "mayo5"]
     runs = {(name, what): run for name in sets for what, run in operations(name).items()}
     times: dict[tuple[str, str], list[float]] = {run: [] for run in runs}
@@ -66,20 +81,7 @@ def main() -> None:
         {"set": name, "operation": what, "first_quartile": low, "median": middle, "third_quartile": high}
         for (name, what), (low, middle, high) in quartiles.items()
     ]
-    git = ["git", "-C", os.path.dirname(os.path.abspath(__file__))]
-    commit = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
-    dirty = subprocess.run([*git, "status", "--porcelain"], capture_output=True, text=True, check=True).stdout != ""
-    record = {
-        "commit": commit,
-        "dirty": dirty,
-        "unit": "microseconds",
-        "rounds": ROUNDS,
-        "python": sys.version,
-        "pyarrow": pa.__version__,
-        "machine": platform.processor() or platform.machine(),
-        "load": os.getloadavg(),
-        "cells": cells,
-    }
+    record = {**origin(), "unit": "microseconds", "rounds": ROUNDS, "cells": cells}
     json.dump(record, sys.stdout, indent=2)
 
 

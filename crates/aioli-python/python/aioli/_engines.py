@@ -3,6 +3,7 @@
 from typing import Any, TypedDict, Unpack
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from . import KeyTable, verify_table
 
@@ -42,6 +43,11 @@ class Verifier:
         """The rows of a table or batch of pyarrow's, with columns valid and reason."""
         verdicts = pa.record_batch(verify_table(rows, reason=True, **self.options))
         return rows.append_column("valid", verdicts["valid"]).append_column("reason", verdicts["reason"])
+
+    def failures(self, rows: Any) -> Any:
+        """The rows that are not valid, with a column reason."""
+        verified = self(rows)
+        return verified.filter(pc.invert(verified["valid"])).drop_columns(["valid"])
 
 
 def _again(kind: type[Verifier], options: Options) -> Verifier:

@@ -3,6 +3,7 @@
 import os
 from typing import Any, Unpack
 
+import pyarrow as pa
 import ray.data
 
 from ._engines import Options, Verifier
@@ -20,14 +21,28 @@ class _Worker(Verifier):
         super().__init__(**options)
 
 
+class _Finder(_Worker):
+    def __call__(self, rows: pa.Table) -> pa.Table:
+        return self.failures(rows)
+
+
 def verify(dataset: ray.data.Dataset, *, workers: Any = None, **options: Unpack[Options]) -> ray.data.Dataset:
-    """The dataset with columns valid and reason: `verify(dataset, keys=keys).filter(expr=~col("valid"))`.
+    """The dataset with columns valid and reason.
 
     workers is their number, or the least and the most of them. By default one worker starts, and more
     follow while processors are free.
     """
+    return _map(_Worker, dataset, workers, options)
+
+
+def failures(dataset: ray.data.Dataset, *, workers: Any = None, **options: Unpack[Options]) -> ray.data.Dataset:
+    """The rows of the dataset that are not valid, with a column reason. Only these leave the workers."""
+    return _map(_Finder, dataset, workers, options)
+
+
+def _map(worker: type[_Worker], dataset: ray.data.Dataset, workers: Any, options: Options) -> ray.data.Dataset:
     least, most = workers if isinstance(workers, tuple) else (workers or 1, workers)
     pool = ray.data.ActorPoolStrategy(min_size=least, max_size=most)
     return dataset.map_batches(
-        _Worker, fn_constructor_kwargs=options, batch_format="pyarrow", batch_size=ROWS, compute=pool
+        worker, fn_constructor_kwargs=options, batch_format="pyarrow", batch_size=ROWS, compute=pool
     )

@@ -1,8 +1,8 @@
 """Verifies signatures in frames of Spark."""
 
 import os
-from collections.abc import Iterator
-from typing import Unpack
+from collections.abc import Callable, Iterator
+from typing import Any, Unpack
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -12,12 +12,24 @@ from ._engines import Options, Verifier
 
 
 def verify(frame: DataFrame, **options: Unpack[Options]) -> DataFrame:
-    """The frame with columns valid and reason: `verify(frame, keys=keys).filter("NOT valid")`."""
+    """The frame with columns valid and reason."""
+    return _map(Verifier.__call__, frame, [_VALID, _REASON], options)
 
+
+def failures(frame: DataFrame, **options: Unpack[Options]) -> DataFrame:
+    """The rows of the frame that are not valid, with a column reason. Only these leave the workers."""
+    return _map(Verifier.failures, frame, [_REASON], options)
+
+
+def _map(work: Callable[..., Any], frame: DataFrame, added: list[StructField], options: Options) -> DataFrame:
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         # Spark runs as many workers as there are processors.
         os.environ["RAYON_NUM_THREADS"] = "1"
-        yield from map(Verifier(**options), batches)
+        verifier = Verifier(**options)
+        for batch in batches:
+            yield work(verifier, batch)
 
-    added = [StructField("valid", BooleanType()), StructField("reason", StringType())]
     return frame.mapInArrow(run, StructType([*frame.schema.fields, *added]))
+
+
+_VALID, _REASON = StructField("valid", BooleanType()), StructField("reason", StringType())
