@@ -39,9 +39,8 @@ Run = Callable[[], int]
 def loop(files: Path, keys: pa.Table) -> Iterator[Run]:
     """Python's loop over the rows, each a call of a key that was expanded before."""
     table = pq.read_table(files)
-    known = {
-        id: aioli.load_public_key(key).expand() for id, key in zip(*(c.to_pylist() for c in keys.columns), strict=True)
-    }
+    pairs = zip(keys["id"].to_pylist(), keys["public_key"].to_pylist(), strict=True)
+    known = {name: aioli.load_public_key(key).expand() for name, key in pairs}
     rows = [table[name].to_pylist() for name in ("message", "signature", "key")]
 
     def run() -> int:
@@ -97,8 +96,9 @@ def duckdb(files: Path, keys: pa.Table) -> Iterator[Run]:
         yield lambda: int(connection.execute(query).fetchall()[0][0])
 
 
-def spark(files: Path, keys: pa.Table) -> Iterator[Run]:
-    import aioli.spark
+@contextlib.contextmanager
+def session() -> Iterator[Any]:
+    """Spark's, with a worker for each core."""
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -109,13 +109,35 @@ def spark(files: Path, keys: pa.Table) -> Iterator[Run]:
         # As many pieces as files, so that no core waits for the last one.
         "spark.sql.files.maxPartitionBytes": "32m",
     }
-    session = SparkSession.builder.master(f"local[{CORES}]").config(map=settings).getOrCreate()
-    yield lambda: int(aioli.spark.failures(session.read.parquet(str(files)), keys=keys).count())
-    session.stop()
+    spark = SparkSession.builder.master(f"local[{CORES}]").config(map=settings).getOrCreate()
+    try:
+        yield spark
+    finally:
+        spark.stop()
 
 
-def ray(files: Path, keys: pa.Table) -> Iterator[Run]:
-    import aioli.ray
+def spark(files: Path, keys: pa.Table) -> Iterator[Run]:
+    import aioli.spark
+
+    with session() as spark:
+        yield lambda: int(aioli.spark.failures(spark.read.parquet(str(files)), keys=keys).count())
+
+
+def spark_alone(files: Path, keys: pa.Table) -> Iterator[Run]:
+    """The same ways of the rows, of which none is verified and none returns."""
+
+    def nothing(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield batch.slice(0, 0)
+
+    with session() as spark:
+        frame = spark.read.parquet(str(files))
+        yield lambda: int(frame.mapInArrow(nothing, frame.schema).count())
+
+
+@contextlib.contextmanager
+def cluster() -> Iterator[None]:
+    """Ray's, on this machine."""
     import ray
     import ray.data
 
@@ -123,12 +145,42 @@ def ray(files: Path, keys: pa.Table) -> Iterator[Run]:
     ray.init(num_cpus=CORES + 1, include_dashboard=False, log_to_driver=False)
     ray.data.DataContext.get_current().enable_progress_bars = False
 
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def ray(files: Path, keys: pa.Table) -> Iterator[Run]:
+    import aioli.ray
+    import ray.data
+
     def run() -> int:
         dataset = ray.data.read_parquet(str(files), override_num_blocks=FILES)
         return int(aioli.ray.failures(dataset, workers=CORES, keys=keys).count())
 
-    yield run
-    ray.shutdown()
+    with cluster():
+        yield run
+
+
+class Nothing:
+    """The same ways of the rows, of which none is verified and none returns."""
+
+    def __call__(self, rows: pa.Table) -> pa.Table:
+        return rows.slice(0, 0)
+
+
+def ray_alone(files: Path, keys: pa.Table) -> Iterator[Run]:
+    import aioli.ray
+    import ray.data
+
+    def run() -> int:
+        dataset = ray.data.read_parquet(str(files), override_num_blocks=FILES)
+        pool = ray.data.ActorPoolStrategy(size=CORES)
+        return int(dataset.map_batches(Nothing, batch_format="pyarrow", batch_size=aioli.ray.ROWS, compute=pool).count())
+
+    with cluster():
+        yield run
 
 
 # Each with the number of threads of verify_table, and the package whose version is recorded.
@@ -140,8 +192,11 @@ CONTENDERS: dict[str, tuple[Callable[[Path, pa.Table], Iterator[Run]], int, str]
     "Daft": (daft, CORES, "daft"),
     "DuckDB": (duckdb, CORES, "duckdb"),
     "Spark": (spark, 1, "pyspark"),
+    "Spark, nothing verified": (spark_alone, 1, "pyspark"),
     "Ray": (ray, 1, "ray"),
+    "Ray, nothing verified": (ray_alone, 1, "ray"),
 }
+FIND_NOTHING = ["Spark, nothing verified", "Ray, nothing verified"]
 NATIVE = "verify_table"
 
 
@@ -161,7 +216,7 @@ class Contender:
     """A contender's process, and its runs."""
 
     def __init__(self, name: str, threads: int, folder: Path, bad: int) -> None:
-        self.name, self.bad = name, bad
+        self.name, self.bad = name, 0 if name in FIND_NOTHING else bad
         environment = os.environ | {"RAYON_NUM_THREADS": str(threads)}
         command = [sys.executable, __file__, "--contend", name, "--folder", str(folder)]
         start = time.perf_counter()
@@ -246,10 +301,12 @@ def measure(folder: Path, rows: int, rounds: int, names: list[str]) -> dict[str,
                 samples.append(one.run() * 1e6 / rows)
         spent = contender.processor_seconds() - before
         contender.close()
-        quartiles = dict(zip(("first_quartile", "median", "third_quartile"), statistics.quantiles(times[contender], n=4)))
+        low, middle, high = statistics.quantiles(times[contender], n=4)
+        quartiles = {"first_quartile": low, "median": middle, "third_quartile": high}
         beside = statistics.median(times[native])
         processor = {process: seconds * 1e6 / rows / rounds for process, seconds in spent.most_common()}
-        print(f"{name}: {quartiles['median']:.2f} beside {beside:.2f}, processor {sum(processor.values()):.2f}", file=sys.stderr)
+        busy = sum(processor.values())
+        print(f"{name}: {quartiles['median']:.2f}; native {beside:.2f}; processor {busy:.2f}", file=sys.stderr)
         cells.append(
             {
                 "contender": name,

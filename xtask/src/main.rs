@@ -44,9 +44,9 @@ enum Task {
     /// target. ct-valgrind: all sets but mayo2 and, on portable, mayo1. ct-msan, ct-trace and their
     /// share of ct-selftest: all backends but gfni512, and of the others ct-trace takes the solver.
     /// openssl: OpenSSL 3.6, with CMS and TLS, and TLS with rustls. web: a file of 1 GB. python:
-    /// the wheel for old systems, and engines for tables. reproducible: everything. Each of these
-    /// commands leaves out nothing when it is run by itself, but for openssl, web and python, which
-    /// have --full too.
+    /// the wheel for old systems, engines for tables, notebooks. reproducible: everything. Each of
+    /// these commands leaves out nothing when it is run by itself, but for openssl, web and python,
+    /// which have --full too.
     Ci {
         /// Leaves out nothing.
         #[arg(long)]

@@ -10,8 +10,8 @@ use std::process::Command;
 
 #[derive(Args, Default)]
 pub(crate) struct Options {
-    /// Builds the wheel for old systems, too (manylinux2014, linked by Zig), and runs the engines
-    /// for tables, which take two gigabytes.
+    /// Builds the released wheel for old systems, too (manylinux2014, linked by Zig), and runs the
+    /// engines for tables, which take two gigabytes, and the notebooks.
     #[arg(long)]
     pub(crate) full: bool,
 }
@@ -29,7 +29,8 @@ fn all(full: bool) -> Result<(), Outcome> {
         return Err(Outcome::Impossible(format!("Python 3.11 or later: one of {} in the path", VERSIONS.join(", "))));
     };
     let tools = install_with(first, "target/python/tools", &TOOLS).map_err(Outcome::Impossible)?;
-    let wheel = wheel(&tools, "target/python/wheel", &["--compatibility", "linux"])?;
+    // Unoptimized but for the library, and with checks, as `cargo test` builds it.
+    let wheel = wheel(&tools, "target/python/wheel", &["--compatibility", "linux", "--features", "one-build"])?;
     for (i, (version, python)) in pythons.iter().enumerate() {
         println!("Python {version}: {}", python.display());
         let folder = install_with(python, &format!("target/python/{version}"), &TESTS).map_err(Outcome::Impossible)?;
@@ -39,18 +40,17 @@ fn all(full: bool) -> Result<(), Outcome> {
         if i == 0 {
             let stubs = ["-m", "mypy.stubtest", "--mypy-config-file", "pyproject.toml", "aioli._aioli"];
             done(in_crate(&python).args(stubs))?;
-            let types = ["-m", "mypy", "--cache-dir", "/dev/null", "examples", "tests", "python/aioli", "measure.py"];
-            done(in_crate(&python).args(types))?;
+            done(in_crate(&python).args(["-m", "mypy", "--cache-dir", "/dev/null"]).args(TYPED))?;
         }
     }
     if let [(only, _)] = &pythons[..] {
         println!("NOT CHECKED: versions of Python other than {only}, which this machine lacks");
     }
     if full {
-        old_systems(&tools, first)?;
-        engines(first, &wheel)?;
+        let released = old_systems(&tools, first)?;
+        engines(first, &released)?;
     } else {
-        println!("NOT CHECKED: the wheel for old systems, and the engines for tables; --full checks them");
+        println!("NOT CHECKED: the wheel for old systems, engines for tables, notebooks; --full checks them");
     }
     Ok(())
 }
@@ -73,14 +73,14 @@ fn pythons() -> Vec<(String, PathBuf)> {
     VERSIONS.iter().filter_map(found).collect()
 }
 
-/// Builds the wheel in release form into an empty folder; returns its path.
+/// Builds the wheel into an empty folder; returns its path.
 fn wheel(tools: &Path, folder: &str, options: &[&str]) -> Result<PathBuf, Outcome> {
     let folder = std::path::absolute(folder).map_err(failed)?;
     if folder.exists() {
         std::fs::remove_dir_all(&folder).map_err(failed)?;
     }
     let mut maturin = in_crate(&tools.join("bin/maturin"));
-    maturin.args(["build", "--release", "--locked", "--interpreter"]).arg(tools.join("bin/python"));
+    maturin.args(["build", "--locked", "--interpreter"]).arg(tools.join("bin/python"));
     // The compiler of Zig is found as a program of this environment.
     let path = std::env::var_os("PATH").unwrap_or_default();
     let paths = std::iter::once(tools.join("bin")).chain(std::env::split_paths(&path));
@@ -98,26 +98,28 @@ fn install_wheel(python: &Path, wheel: &Path) -> Result<(), Outcome> {
     done(pip.arg("--force-reinstall").arg(wheel))
 }
 
-/// Builds the wheel that runs on every Linux since 2014, and uses it here.
-fn old_systems(tools: &Path, python: &Path) -> Result<(), Outcome> {
-    let wheel = wheel(tools, "target/python/manylinux", &["--compatibility", "manylinux2014", "--zig"])?;
+/// Builds the wheel as it is released, for every Linux since 2014, and uses it here; returns its path.
+fn old_systems(tools: &Path, python: &Path) -> Result<PathBuf, Outcome> {
+    let options = ["--release", "--compatibility", "manylinux2014", "--zig"];
+    let wheel = wheel(tools, "target/python/manylinux", &options)?;
     let name = wheel.file_name().unwrap_or_default().to_string_lossy().into_owned();
     if !name.contains("manylinux2014") {
         return Err(Outcome::Failed(format!("{name} is not named after manylinux2014")));
     }
     let folder = install_with(python, "target/python/old", &TESTS).map_err(Outcome::Impossible)?;
     install_wheel(&folder.join("bin/python"), &wheel)?;
-    done(in_crate(&folder.join("bin/python")).args(["-m", "pytest"]))
+    done(in_crate(&folder.join("bin/python")).args(["-m", "pytest"]))?;
+    Ok(wheel)
 }
 
-/// Gives one table to every engine.
+/// Gives one table to every engine, and runs the notebooks.
 fn engines(python: &Path, wheel: &Path) -> Result<(), Outcome> {
     if !answers("java", &["-version"]) {
         return Err(Outcome::Impossible("java, for Spark: apt-get install default-jdk-headless".into()));
     }
     let folder = install_with(python, "target/python/engines", &ENGINES).map_err(Outcome::Impossible)?;
     install_wheel(&folder.join("bin/python"), wheel)?;
-    done(in_crate(&folder.join("bin/python")).args(["-m", "pytest", "tests/engines.py"]))
+    done(in_crate(&folder.join("bin/python")).args(["-m", "pytest", "tests/engines.py", "tests/notebooks.py"]))
 }
 
 /// A program that runs in the folder of the crate and finds the package where it is installed.
@@ -145,8 +147,11 @@ const TESTS: [&str; 8] = [
     "typing_extensions==4.16.0",
 ];
 
-/// The engines, with the latest pyarrow that all of them take.
-const ENGINES: [&str; 7] = [
+/// The programs and modules whose types mypy checks.
+const TYPED: [&str; 6] = ["examples", "tests", "python/aioli", "measure.py", "measure_tables.py", "figures.py"];
+
+/// The engines, with the latest pyarrow that all of them take, and the imports of notebooks.
+const ENGINES: [&str; 10] = [
     "pytest==9.2.0",
     "pyarrow==25.0.1",
     "polars==2.1.0",
@@ -154,4 +159,7 @@ const ENGINES: [&str; 7] = [
     "daft==0.7.26",
     "ray[data]==2.60.0",
     "pyspark==4.3.0",
+    "nbclient==0.11.0",
+    "ipykernel==7.4.0",
+    "matplotlib==3.11.2",
 ];

@@ -122,6 +122,9 @@ def test_spark(items: Items, monkeypatch: pytest.MonkeyPatch) -> None:
         failures = verified.filter("NOT valid").orderBy("row").collect()
         assert [row["row"] for row in failures] == items.bad
         assert all(row["reason"] for row in failures)
+        alone = aioli.spark.failures(session.read.parquet(items.files), keys=items.keys)
+        assert alone.columns == [*items.table.column_names, "reason"]
+        assert sorted(row["row"] for row in alone.collect()) == items.bad
     finally:
         session.stop()
 
