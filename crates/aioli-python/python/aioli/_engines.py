@@ -39,14 +39,14 @@ class Verifier:
     def verdicts(self, rows: Any) -> pa.Array:
         return pa.array(verify_table(rows, **self.options))
 
-    def __call__(self, rows: Any) -> Any:
+    def verified(self, rows: Any) -> Any:
         """The rows of a table or batch of pyarrow's, with columns valid and reason."""
         verdicts = pa.record_batch(verify_table(rows, reason=True, **self.options))
         return rows.append_column("valid", verdicts["valid"]).append_column("reason", verdicts["reason"])
 
     def failures(self, rows: Any) -> Any:
         """The rows that are not valid, with a column reason."""
-        verified = self(rows)
+        verified = self.verified(rows)
         return verified.filter(pc.invert(verified["valid"])).drop_columns(["valid"])
 
 

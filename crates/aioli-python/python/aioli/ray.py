@@ -20,6 +20,9 @@ class _Worker(Verifier):
         os.environ["RAYON_NUM_THREADS"] = "1"
         super().__init__(**options)
 
+    def __call__(self, rows: pa.Table) -> pa.Table:
+        return self.verified(rows)
+
 
 class _Finder(_Worker):
     def __call__(self, rows: pa.Table) -> pa.Table:

@@ -13,7 +13,7 @@ from ._engines import Options, Verifier
 
 def verify(frame: DataFrame, **options: Unpack[Options]) -> DataFrame:
     """The frame with columns valid and reason."""
-    return _map(Verifier.__call__, frame, [_VALID, _REASON], options)
+    return _map(Verifier.verified, frame, [_VALID, _REASON], options)
 
 
 def failures(frame: DataFrame, **options: Unpack[Options]) -> DataFrame:
