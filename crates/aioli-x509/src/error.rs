@@ -34,8 +34,23 @@ pub enum Error {
     },
     /// The certificate is not that of an authority that may sign certificates.
     NotAnAuthority,
-    /// The authority's key is not the one in its certificate.
+    /// The certificate is for another key.
     OtherKey,
+    /// Another form of a signature than those that are understood.
+    Unsupported {
+        /// What is not understood, such as "digest".
+        what: &'static str,
+        /// What it must be.
+        expected: &'static str,
+        /// What it is.
+        given: String,
+    },
+    /// The certificate of the signer is not there.
+    NoSigner,
+    /// The certificate is for a key that must not sign, by its key usage.
+    NotASigner,
+    /// The signature is for another content.
+    OtherContent,
     /// A text is neither a DNS name nor an IP address.
     Host(String),
     /// A name of another kind than DNS names and IP addresses was asked for.
@@ -61,7 +76,11 @@ impl fmt::Display for Error {
             Self::NotAnAuthority => {
                 f.write_str("the certificate is not that of an authority that may sign certificates")
             }
-            Self::OtherKey => f.write_str("the certificate of the authority is for another key than the given one"),
+            Self::OtherKey => f.write_str("the certificate is for another key than the given one"),
+            Self::Unsupported { what, expected, given } => write!(f, "{what}: {given}, but expected is {expected}"),
+            Self::NoSigner => f.write_str("the certificate of the signer is not in the signature"),
+            Self::NotASigner => f.write_str("the certificate of the signer is not for signatures, by its key usage"),
+            Self::OtherContent => f.write_str("the signature is for another content, by the digest in it"),
             Self::Host(text) => write!(f, "neither a DNS name nor an IP address: {}", text.escape_debug()),
             Self::NameKind => f.write_str("a name is neither a DNS name nor an IP address"),
             Self::Nameless => f.write_str("neither a subject nor a host name is given"),

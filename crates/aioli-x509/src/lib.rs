@@ -3,6 +3,7 @@
 pub mod algorithms;
 mod authority;
 mod certificate;
+pub mod cms;
 mod contents;
 mod error;
 mod host;

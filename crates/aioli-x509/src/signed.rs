@@ -74,4 +74,4 @@ pub(crate) fn pem(label: &'static str, der: &[u8]) -> String {
     der::pem::encode_string(label, LineEnding::LF, der).expect("a certificate is far below the length of a PEM file")
 }
 
-const BEGIN: &[u8] = b"-----BEGIN ";
+pub(crate) const BEGIN: &[u8] = b"-----BEGIN ";
