@@ -10,6 +10,7 @@ use aioli::pkcs8::pkcs8::pkcs5::{pbes2, scrypt};
 use aioli::pkcs8::pkcs8::spki::AlgorithmIdentifierRef;
 use aioli::pkcs8::{EncodePrivateKey, EncodePublicKey, Identifiers, LineEnding};
 use aioli_fuzz::{PASSPHRASE, Random};
+use aioli_x509::cms::Signer;
 use aioli_x509::{Authority, Request, days};
 use base64ct::{Base64, Base64Unpadded, Encoding};
 use sha2::{Digest, Sha256};
@@ -72,7 +73,7 @@ fn main() {
     }
 }
 
-/// A certificate, a request and a chain. Their salts and serial numbers are random.
+/// A certificate, a request, a chain and a signature. Their salts and serial numbers are random.
 fn certificates(key: &SigningKey) {
     let name = |name: &str| name.parse().expect("a name");
     let period = days(9).expect("a time that is near");
@@ -83,6 +84,9 @@ fn certificates(key: &SigningKey) {
     write("inspect", "certificate", leaf.as_der());
     write("inspect", "request", request.as_der());
     write("inspect", "chain", [leaf.to_pem(), authority.certificate().to_pem()].concat().as_bytes());
+    let signer = Signer::new(key, vec![leaf]).expect("the certificate of the key");
+    let signature = signer.sign_detached(b"message").expect("256 samples suffice");
+    write("inspect", "cms", signature.as_der());
 }
 
 fn write(target: &str, name: &str, bytes: &[u8]) {

@@ -161,12 +161,16 @@ pub(crate) enum KeyForm {
 /// file. FILE.sig names the key in a line `bound-key:` in place of `key:`, and other MAYO software
 /// must be given this message: the line `aioli bound key`, the line of the fingerprint, FILE.
 ///
+/// With --certificate, FILE.p7s is written in its place: CMS, as OpenSSL reads it with Aioli's
+/// provider. It holds the certificates, tells the time, and is bound to the key.
+///
 /// Each signature is verified with the public key before it is written, as protection against
 /// faults of the machine: a signature that was disturbed can give the private key away.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   aioli sign -k release.key aioli-0.1.0.tar.gz
   aioli sign -k ci.key --force dist/*
+  aioli sign -k server.key --certificate server.pem aioli-0.1.0.tar.gz
   tar c src | aioli sign -k ci.key - > src.tar.sig")]
 pub(crate) struct Sign {
     /// The private key
@@ -184,6 +188,11 @@ pub(crate) struct Sign {
     /// Sign the fingerprint of the key together with the file
     #[arg(long, conflicts_with = "raw")]
     pub(crate) bind_key: bool,
+    /// Write CMS with the certificates in this file: the key's own, then those that lead to an
+    /// authority
+    #[arg(long, value_name = "CERTIFICATES", value_hint = ValueHint::FilePath)]
+    #[arg(conflicts_with_all = ["raw", "bind_key", "no_check"])]
+    pub(crate) certificate: Option<PathBuf>,
     /// Do not verify signatures before they are written
     #[arg(long)]
     pub(crate) no_check: bool,
@@ -199,11 +208,16 @@ pub(crate) struct Sign {
 
 /// Verify the signatures of files
 ///
-/// Reads FILE.sig for every FILE, in the form that `sign` writes or as bare bytes. With several
-/// files, exits with the highest of their codes.
+/// Reads FILE.sig for every FILE, in the form that `sign` writes, as bare bytes or in CMS. If there
+/// is none, and always with --ca, reads FILE.p7s. With several files, exits with the highest of
+/// their codes.
 ///
-/// A signature made with --bind-key is valid for its own key alone. With --bind-key here, all
-/// others are refused with exit code 5: anyone can compute a key under which they are valid.
+/// With --ca, a signature is valid if it has the certificate of its signer, to which an authority
+/// leads; who that is is told beside the result.
+///
+/// A signature made with --bind-key or --certificate is valid for its own key alone. With
+/// --bind-key here, all others are refused with exit code 5: anyone can compute a key under which
+/// they are valid.
 ///
 /// Messages escape control characters in file names. The JSON document gives each name as a string;
 /// for a name that is not UTF-8, `file_bytes` or `signature_bytes` gives all its bytes in
@@ -213,18 +227,22 @@ pub(crate) struct Sign {
   aioli verify -k release.pub aioli-0.1.0.tar.gz
   aioli verify -k release.pub --signature other/place.sig aioli-0.1.0.tar.gz
   aioli verify -k ci.pub --json dist/*.tar.gz
+  aioli verify --ca ca.pem aioli-0.1.0.tar.gz
   tar c src | aioli verify -k ci.pub --signature src.tar.sig -")]
 pub(crate) struct Verify {
     /// The public key, or a certificate or request with it, which is not verified here
-    #[arg(short, long, value_name = "KEY", value_hint = ValueHint::FilePath)]
-    pub(crate) key: PathBuf,
+    #[arg(short, long, value_name = "KEY", value_hint = ValueHint::FilePath, required_unless_present = "ca")]
+    pub(crate) key: Option<PathBuf>,
+    /// The certificates of trusted authorities, in place of a key
+    #[arg(long, value_name = "CERTIFICATES", value_hint = ValueHint::FilePath, conflicts_with = "key")]
+    pub(crate) ca: Option<PathBuf>,
     /// Signed files; - is standard input and needs --signature
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
-    /// The signature of a single FILE, if it is not FILE.sig
+    /// The signature of a single FILE, if it is not FILE.sig or FILE.p7s
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) signature: Option<PathBuf>,
-    /// Refuse signatures that were made without --bind-key
+    /// Refuse signatures that were made without --bind-key or --certificate
     #[arg(long)]
     pub(crate) bind_key: bool,
     /// Print no results; the exit code gives the result, and errors still go to standard error
@@ -237,9 +255,9 @@ pub(crate) struct Verify {
 
 /// Describe files of keys, signatures and certificates
 ///
-/// Recognises private, encrypted and public keys, certificates and requests (PEM and DER),
-/// signatures in the forms that `sign` and `aioli-git` write, and, by their length, raw keys and
-/// signatures. Prints nothing secret.
+/// Recognises private, encrypted and public keys, certificates, requests and signatures of CMS (PEM
+/// and DER), signatures in the forms that `sign` and `aioli-git` write, and, by their length, raw
+/// keys and signatures. Prints nothing secret.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   aioli inspect release.pub aioli-0.1.0.tar.gz.sig

@@ -12,6 +12,7 @@ use aioli::pkcs8::pkcs8::EncryptedPrivateKeyInfoRef;
 use aioli::pkcs8::pkcs8::pkcs5::EncryptionScheme;
 use aioli::pkcs8::pkcs8::pkcs5::pbes2::Kdf;
 use aioli::pkcs8::{FormatError, Identifiers, SecretDocument};
+use aioli_x509::cms::SignedData;
 use aioli_x509::x509_cert::ext::pkix::BasicConstraints;
 use aioli_x509::{Certificate, Contents, Host, Request};
 use std::fmt;
@@ -39,6 +40,9 @@ pub(crate) fn describe(file: &[u8], passphrase: Option<&[u8]>) -> Result<Vec<Des
     }
     if SshSignature::is_meant(file) {
         return Ok(vec![ssh_signature(&SshSignature::parse(file).map_err(Reason::Ssh)?)]);
+    }
+    if SignedData::is_meant(file) {
+        return Ok(vec![cms(&SignedData::read(file).map_err(Reason::Certificate)?)]);
     }
     let pem = file.windows(BEGIN.len()).any(|window| window == BEGIN);
     let encoding = if pem { "PEM" } else { "DER" };
@@ -105,6 +109,25 @@ fn ssh_signature(signature: &SshSignature) -> Description {
     facts.push(("namespace", safe(&signature.namespace)));
     facts.push(("bound key", fingerprint(&signature.key)));
     Description { what: "MAYO signature (SSHSIG, as git keeps it)".into(), facts }
+}
+
+fn cms(signature: &SignedData) -> Description {
+    let mut facts = match signature.algorithm() {
+        Ok(algorithm) => set(algorithm),
+        Err(error) => vec![("set", format!("none of MAYO: {error}"))],
+    };
+    let content = signature.content().map_or("kept elsewhere".into(), |content| format!("{} bytes", content.len()));
+    facts.push(("content", content));
+    facts.extend(signature.time().map(|time| ("time", format!("{time}, as the signer says"))));
+    match signature.signer() {
+        Some(signer) => {
+            let how = if signature.binds_signer() { "bound signer" } else { "signer" };
+            facts.push((how, format!("{}, not verified", safe(&signer.fields().subject().to_string()))));
+            facts.extend(signer.key().ok().map(|key| ("fingerprint", fingerprint(&key))));
+        }
+        None => facts.push(("signer", "its certificate is not here".into())),
+    }
+    Description { what: "signature (CMS)".into(), facts }
 }
 
 fn public_key(key: &VerifyingKey, encoding: &str) -> Description {

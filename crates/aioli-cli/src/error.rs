@@ -78,7 +78,8 @@ impl Error {
             }
             Self::Malformed { reason: Reason::Certificate(error), .. } => match error {
                 aioli_x509::Error::Mayo(error) => Self::Library(*error).exit(),
-                aioli_x509::Error::Refused(_) => Exit::Invalid,
+                aioli_x509::Error::Refused(_) | aioli_x509::Error::NotASigner => Exit::Invalid,
+                aioli_x509::Error::OtherContent => Exit::Invalid,
                 aioli_x509::Error::OtherKey => Exit::KeyMismatch,
                 aioli_x509::Error::Nameless | aioli_x509::Error::Host(_) | aioli_x509::Error::Validity => Exit::Usage,
                 _ => Exit::Malformed,

@@ -4,9 +4,9 @@ use crate::error::Error;
 use crate::files;
 use crate::terminal::{self, Unit};
 use aioli::Algorithm;
-use aioli::any::MessageDigest;
+use aioli::any::{MessageDigest, MessageHasher};
 use indicatif::ProgressBar;
-use std::io::Read;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// A progress bar over the bytes of all files, hidden if they are few.
@@ -25,9 +25,16 @@ pub(crate) fn digest(
     file: &Path,
     progress: &ProgressBar,
 ) -> Result<MessageDigest, Error> {
-    let message = prefix.as_bytes().chain(progress.wrap_read(files::open(file)?));
-    let digest = MessageDigest::of_reader(algorithm, message);
-    digest.map_err(|source| Error::File { doing: "read", path: file.into(), source })
+    let mut hasher = MessageHasher::new(algorithm);
+    hasher.update(prefix.as_bytes());
+    Ok(hash(hasher, file, progress)?.finalize())
+}
+
+/// A hasher that has read a file, in constant memory.
+pub(crate) fn hash<H: Write>(mut hasher: H, file: &Path, progress: &ProgressBar) -> Result<H, Error> {
+    let copied = io::copy(&mut progress.wrap_read(files::open(file)?), &mut hasher);
+    copied.map_err(|source| Error::File { doing: "read", path: file.into(), source })?;
+    Ok(hasher)
 }
 
 /// Bytes from which a progress bar is shown. Fewer take too little time.

@@ -4,7 +4,7 @@ use crate::Place;
 
 /// A place with an authority `ca`, and a key `k` with its request and its certificate for
 /// example.org.
-fn place(set: &str) -> Place {
+pub(crate) fn place(set: &str) -> Place {
     let place = Place::with_key(set);
     place.keygen(set, "ca");
     place.run(&["cert", "ca", "-k", "ca.key", "--subject", "CN=Authority,O=Example", "-o", "ca.pem"]).expect(0);
@@ -18,7 +18,7 @@ fn place(set: &str) -> Place {
 }
 
 /// The bytes in a file of PEM, and a file with other bytes.
-fn flipped(place: &Place, name: &str, from_the_end: usize) -> String {
+pub(crate) fn flipped(place: &Place, name: &str, from_the_end: usize) -> String {
     use base64ct::{Base64, Encoding};
     let text = place.text(name);
     let mut lines: Vec<_> = text.lines().collect();

@@ -2,6 +2,7 @@
 
 mod bound;
 mod certificates;
+mod cms;
 mod files;
 mod git;
 mod help;
