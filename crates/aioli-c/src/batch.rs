@@ -3,8 +3,9 @@
 use crate::algorithm::set;
 use crate::edge::{self, guarded};
 use crate::status::{AioliStatus, Failure};
-use aioli::batch::{Item, verify_batch};
+use aioli::batch::{Row, verify_grouped};
 use aioli::{Algorithm, ParameterSet, VerifyingKey, with_set};
+use std::collections::HashMap;
 
 /// A signature to verify, with its message and key.
 #[derive(Debug)]
@@ -79,25 +80,31 @@ pub unsafe extern "C" fn aioli_verify_batch(
 ///
 /// The pointers of the items are inputs.
 unsafe fn verify<P: ParameterSet>(items: &[AioliItem], members: &[usize], statuses: &mut [AioliStatus]) {
-    let parse = |item: &AioliItem| {
+    let (mut keys, mut known) = (Vec::<VerifyingKey<P>>::new(), HashMap::new());
+    let mut row = |item: &AioliItem| {
         // SAFETY: the caller promises an input.
         let key = unsafe { edge::input("public_key", item.public_key, item.public_key_length) }?;
         // SAFETY: the caller promises an input.
         let message = unsafe { edge::input("message", item.message, item.message_length) }?;
         // SAFETY: the caller promises an input.
         let signature = unsafe { edge::input("signature", item.signature, item.signature_length) }?;
-        Ok::<_, Failure>((VerifyingKey::<P>::try_from(key)?, message, signature))
+        if !known.contains_key(key) {
+            keys.push(VerifyingKey::try_from(key)?);
+            known.insert(key, keys.len() - 1);
+        }
+        Ok::<_, Failure>(Row { key: known[key], message, signature })
     };
-    let mut sound = Vec::with_capacity(members.len());
+    let (mut rows, mut places) = (Vec::new(), Vec::new());
     for &i in members {
-        match parse(&items[i]) {
-            Ok(parts) => sound.push((i, parts)),
+        match row(&items[i]) {
+            Ok(row) => {
+                rows.push(row);
+                places.push(i);
+            }
             Err(failure) => statuses[i] = failure.status,
         }
     }
-    let batch: Vec<Item<'_, P>> =
-        sound.iter().map(|(_, (key, message, signature))| Item { key, message, signature }).collect();
-    for ((i, _), result) in sound.iter().zip(verify_batch(&batch)) {
-        statuses[*i] = result.map_or_else(|error| Failure::from(error).status, |()| AioliStatus::Ok);
+    for (i, result) in places.into_iter().zip(verify_grouped(&keys, &rows)) {
+        statuses[i] = result.map_or_else(|error| Failure::from(error).status, |()| AioliStatus::Ok);
     }
 }
