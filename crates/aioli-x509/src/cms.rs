@@ -42,6 +42,7 @@ use cms::content_info::{CmsVersion, ContentInfo};
 use cms::signed_data::{EncapsulatedContentInfo, SignerIdentifier, SignerInfo};
 use der::asn1::{Any, OctetString, OctetStringRef, SetOfVec};
 use der::oid::db::rfc5911::{ID_DATA, ID_SIGNED_DATA};
+use der::oid::db::rfc5912::ID_SHA_512;
 use der::pem::Decoder;
 use der::{Decode, Encode};
 use x509_cert::ext::pkix::{KeyUsage, SubjectKeyIdentifier};
@@ -115,7 +116,7 @@ impl Signer {
         let attributes = Attributes {
             digest: content.finish(),
             time: self.tells_time.then(Time::now).transpose().map_err(Error::encoding(WHAT))?,
-            certificate: Some(Hasher::sha256_of(certificate.as_der())),
+            certificate: Some((ID_SHA_512, Hasher::of(certificate.as_der()).finish())),
         };
         let attributes = attributes.encode().map_err(Error::encoding(WHAT))?;
         let signature = self.key.sign(&attributes.to_der().map_err(Error::encoding(WHAT))?)?;
@@ -341,8 +342,9 @@ impl SignedData {
             if certificate.key()? != *key {
                 return Err(Error::OtherKey);
             }
-            let bound = self.attributes.certificate.as_ref();
-            if bound.is_some_and(|digest| *digest != Hasher::sha256_of(certificate.as_der())) {
+            if let Some((algorithm, digest)) = &self.attributes.certificate
+                && Hasher::with(*algorithm)?.and(certificate.as_der()).finish() != *digest
+            {
                 return Err(aioli::Error::InvalidSignature.into());
             }
         }

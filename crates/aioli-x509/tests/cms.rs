@@ -172,6 +172,15 @@ fn the_certificate_is_signed_too() {
         named.values = SetOfVec::try_from(vec![Any::from_der(&value).unwrap()]).unwrap();
     });
     assert_eq!(parties.verdict(&other.unwrap(), CONTENT), Err(Error::Mayo(Mayo::InvalidSignature)));
+    let unknown = parties.with_attributes(|attributes| {
+        let named = attributes.iter_mut().find(|attribute| attribute.oid == ID_AA_SIGNING_CERTIFICATE_V_2).unwrap();
+        let mut value = named.values.get(0).unwrap().to_der().unwrap();
+        let [sha512, sha224] = [3, 4].map(|last| [0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, last]);
+        let at = value.windows(9).position(|window| window == sha512).unwrap();
+        value[at..at + 9].copy_from_slice(&sha224);
+        named.values = SetOfVec::try_from(vec![Any::from_der(&value).unwrap()]).unwrap();
+    });
+    refused(unknown, "digest: 2.16.840.1.101.3.4.2.4");
     let unbound = parties.with_attributes(|attributes| {
         attributes.retain(|attribute| attribute.oid != ID_AA_SIGNING_CERTIFICATE_V_2);
     });

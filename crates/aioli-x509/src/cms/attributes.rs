@@ -1,6 +1,6 @@
 //! The attributes that a key signs in place of the content.
 
-use super::{WHAT, unsupported};
+use super::{Hasher, WHAT, unsupported};
 use crate::Error;
 use aioli::pkcs8::ObjectIdentifier;
 use cms::signed_data::SignedAttributes;
@@ -21,8 +21,8 @@ pub(super) struct Attributes {
     pub(super) digest: Vec<u8>,
     /// The time of signing by the signer's clock.
     pub(super) time: Option<Time>,
-    /// The SHA-256 of the signer's certificate.
-    pub(super) certificate: Option<Vec<u8>>,
+    /// The digest of the signer's certificate, and its algorithm.
+    pub(super) certificate: Option<(ObjectIdentifier, Vec<u8>)>,
 }
 
 impl Attributes {
@@ -34,8 +34,9 @@ impl Attributes {
         if let Some(time) = &self.time {
             attributes.push(attribute(ID_SIGNING_TIME, time)?);
         }
-        if let Some(digest) = &self.certificate {
-            let certificate = CertificateId { algorithm: None, digest: OctetStringRef::new(digest)?, issuer: None };
+        if let Some((oid, digest)) = &self.certificate {
+            let algorithm = Some(AlgorithmIdentifierRef { oid: *oid, parameters: None });
+            let certificate = CertificateId { algorithm, digest: OctetStringRef::new(digest)?, issuer: None };
             attributes.push(attribute(
                 ID_AA_SIGNING_CERTIFICATE_V_2,
                 &SigningCertificate { ids: vec![certificate], policies: None },
@@ -64,16 +65,15 @@ impl Attributes {
     }
 }
 
-/// The SHA-256 of the certificate that a value names first, which is the signer's.
-fn signing_certificate(value: &Any) -> Result<Vec<u8>, Error> {
+/// The certificate that a value names first, which is the signer's.
+fn signing_certificate(value: &Any) -> Result<(ObjectIdentifier, Vec<u8>), Error> {
     let SigningCertificate { ids, .. } = value.decode_as().map_err(Error::encoding(WHAT))?;
-    match ids.first() {
-        None => Err(unsupported("signing certificate", "one or more", "none")),
-        Some(CertificateId { algorithm: Some(algorithm), .. }) if algorithm.oid != ID_SHA_256 => {
-            Err(unsupported("digest of the signing certificate", "SHA-256", algorithm.oid))
-        }
-        Some(id) => Ok(id.digest.as_bytes().to_vec()),
-    }
+    let Some(CertificateId { algorithm, digest, .. }) = ids.first() else {
+        return Err(unsupported("signing certificate", "one or more", "none"));
+    };
+    let algorithm = algorithm.as_ref().map_or(ID_SHA_256, |algorithm| algorithm.oid);
+    Hasher::with(algorithm)?;
+    Ok((algorithm, digest.as_bytes().to_vec()))
 }
 
 fn attribute<T: Tagged + EncodeValue>(oid: ObjectIdentifier, value: &T) -> der::Result<Attribute> {

@@ -51,11 +51,6 @@ impl Hasher {
     pub(super) fn finish(self) -> Vec<u8> {
         self.digest.finalize().into_vec()
     }
-
-    /// The SHA-256 of some bytes, by which attributes name a certificate.
-    pub(super) fn sha256_of(bytes: &[u8]) -> Vec<u8> {
-        Sha256::digest(bytes).to_vec()
-    }
 }
 
 impl Default for Hasher {
