@@ -147,6 +147,18 @@ static int decode_public(void *context, OSSL_CORE_BIO *in, int selection, OSSL_C
     return decode(context, in, 0, callback, argument);
 }
 
+/* OpenSSL asks for this where the keys are to be managed by another provider than this one. */
+static int export_object(void *context, const void *reference, size_t size, OSSL_CALLBACK *callback, void *argument) {
+    (void)context;
+    Key *key;
+    if (size != sizeof key) {
+        return 0;
+    }
+    memcpy(&key, reference, size);
+    return key_export(key, key->secret ? OSSL_KEYMGMT_SELECT_KEYPAIR : OSSL_KEYMGMT_SELECT_PUBLIC_KEY, callback,
+                      argument);
+}
+
 static int does_private(void *provider, int selection) {
     (void)provider;
     return selection == 0 || (selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY);
@@ -164,13 +176,14 @@ static int does_public(void *provider, int selection) {
     }
 FOR_EACH_SET(MAKE_CONTEXT, unused)
 
-#define MAKE_TABLE(i, part)                                        \
-    static const OSSL_DISPATCH part##_##i[] = {                    \
-        {OSSL_FUNC_DECODER_NEWCTX, (Function)new_##i},             \
-        {OSSL_FUNC_DECODER_FREECTX, (Function)free_context},       \
-        {OSSL_FUNC_DECODER_DOES_SELECTION, (Function)does_##part}, \
-        {OSSL_FUNC_DECODER_DECODE, (Function)decode_##part},       \
-        {0, NULL},                                                 \
+#define MAKE_TABLE(i, part)                                         \
+    static const OSSL_DISPATCH part##_##i[] = {                     \
+        {OSSL_FUNC_DECODER_NEWCTX, (Function)new_##i},              \
+        {OSSL_FUNC_DECODER_FREECTX, (Function)free_context},        \
+        {OSSL_FUNC_DECODER_DOES_SELECTION, (Function)does_##part},  \
+        {OSSL_FUNC_DECODER_DECODE, (Function)decode_##part},        \
+        {OSSL_FUNC_DECODER_EXPORT_OBJECT, (Function)export_object}, \
+        {0, NULL},                                                  \
     };
 FOR_EACH_SET(MAKE_TABLE, private)
 FOR_EACH_SET(MAKE_TABLE, public)

@@ -138,8 +138,7 @@ static int write_seed(const Key *key, unsigned char *seed, size_t *length) {
     return succeeded(key->provider, aioli_signing_key_seed(key->secret, seed, length));
 }
 
-static int export(void *context, int selection, OSSL_CALLBACK *callback, void *argument) {
-    Key *key = context;
+int key_export(Key *key, int selection, OSSL_CALLBACK *callback, void *argument) {
     if (!(selection & OSSL_KEYMGMT_SELECT_KEYPAIR) || !has(key, selection & OSSL_KEYMGMT_SELECT_KEYPAIR)) {
         return fail(key->provider, REASON_KEY, "the key does not have the parts to export");
     }
@@ -276,7 +275,7 @@ FOR_EACH_SET(MAKE_FUNCTIONS, unused)
         {OSSL_FUNC_KEYMGMT_DUP, (Function)duplicate},                  \
         {OSSL_FUNC_KEYMGMT_IMPORT, (Function)import},                  \
         {OSSL_FUNC_KEYMGMT_IMPORT_TYPES, (Function)key_types},         \
-        {OSSL_FUNC_KEYMGMT_EXPORT, (Function)export},                  \
+        {OSSL_FUNC_KEYMGMT_EXPORT, (Function)key_export},              \
         {OSSL_FUNC_KEYMGMT_EXPORT_TYPES, (Function)key_types},         \
         {0, NULL},                                                     \
     };

@@ -99,6 +99,9 @@ void key_free(Key *key);
 int key_set_secret(Key *key, AioliSigningKey *secret);
 int key_set_public(Key *key, const unsigned char *bytes, size_t length);
 
+/* Gives the parts of the key in `selection` to the callback, as parameters. */
+int key_export(Key *key, int selection, OSSL_CALLBACK *callback, void *argument);
+
 /* The dispatch tables, by the index into `sets` and into the kinds of provider.c. */
 extern const OSSL_DISPATCH *const keymgmt_functions[SETS];
 extern const OSSL_DISPATCH signature_functions[];

@@ -1,6 +1,6 @@
 /*
- * Tests of the parts that the command openssl does not reach: keys as parameters, copies of contexts, many pieces, an
- * own library context, errors, and four threads with one key.
+ * Tests of the parts that the command openssl does not reach: keys as parameters, also for other providers, copies of
+ * contexts, many pieces, an own library context, errors, and four threads with one key.
  *
  *     test SET...
  */
@@ -216,6 +216,61 @@ static void encodings(OSSL_LIB_CTX *library, EVP_PKEY *key, int selection, const
     OPENSSL_clear_free(der, length);
 }
 
+/* The key that another provider would be given where this one decodes it. */
+typedef struct {
+    unsigned char public_key[ROOM], seed[ROOM];
+    size_t public_length, seed_length;
+} Exported;
+
+static int take(const OSSL_PARAM params[], void *argument) {
+    Exported *exported = argument;
+    const OSSL_PARAM *public_key = OSSL_PARAM_locate_const(params, "pub");
+    const OSSL_PARAM *seed = OSSL_PARAM_locate_const(params, "priv");
+    void *place = exported->public_key;
+    CHECK(public_key && OSSL_PARAM_get_octet_string(public_key, &place, ROOM, &exported->public_length));
+    place = exported->seed;
+    return !seed || OSSL_PARAM_get_octet_string(seed, &place, ROOM, &exported->seed_length);
+}
+
+static int construct(OSSL_DECODER_INSTANCE *decoder, const OSSL_PARAM *params, void *exported) {
+    const OSSL_PARAM *p = OSSL_PARAM_locate_const(params, "reference");
+    CHECK(p);
+    return OSSL_DECODER_export(decoder, p->data, p->data_size, take, exported);
+}
+
+static void exported_by_decoders(OSSL_LIB_CTX *library, const char *set, EVP_PKEY *key, int selection) {
+    unsigned char *der = NULL;
+    size_t length = 0, left;
+    int pair = selection == EVP_PKEY_KEYPAIR;
+    const char *structure = pair ? "PrivateKeyInfo" : "SubjectPublicKeyInfo";
+    OSSL_ENCODER_CTX *encoder = OSSL_ENCODER_CTX_new_for_pkey(key, selection, "DER", structure, NULL);
+    CHECK(encoder && OSSL_ENCODER_to_data(encoder, &der, &length) > 0);
+    OSSL_ENCODER_CTX_free(encoder);
+
+    Exported exported = {0};
+    const unsigned char *at = der;
+    char properties[ROOM];
+    snprintf(properties, sizeof properties, "provider=aioli,input=der,structure=%s", structure);
+    OSSL_DECODER *decoder = OSSL_DECODER_fetch(library, set, properties);
+    OSSL_DECODER_CTX *context = OSSL_DECODER_CTX_new();
+    CHECK(decoder && context && OSSL_DECODER_CTX_add_decoder(context, decoder));
+    CHECK(OSSL_DECODER_CTX_set_input_type(context, "DER"));
+    CHECK(OSSL_DECODER_CTX_set_construct(context, construct));
+    CHECK(OSSL_DECODER_CTX_set_construct_data(context, &exported));
+    left = length;
+    CHECK(OSSL_DECODER_from_data(context, &at, &left) > 0);
+    OSSL_DECODER_CTX_free(context);
+    OSSL_DECODER_free(decoder);
+
+    EVP_PKEY *again = from_data(library, set, selection, exported.public_key, exported.public_length,
+                                pair ? exported.seed : NULL, exported.seed_length);
+    CHECK(again && EVP_PKEY_eq(again, key) == 1);
+    CHECK((exported.seed_length > 0) == pair);
+    EVP_PKEY_free(again);
+    OPENSSL_cleanse(&exported, sizeof exported);
+    OPENSSL_clear_free(der, length);
+}
+
 typedef struct {
     OSSL_LIB_CTX *library;
     const char *set;
@@ -261,6 +316,8 @@ int main(int argc, char **argv) {
         signatures(library, key);
         encodings(library, key, EVP_PKEY_KEYPAIR, "PrivateKeyInfo");
         encodings(library, key, EVP_PKEY_PUBLIC_KEY, "SubjectPublicKeyInfo");
+        exported_by_decoders(library, argv[i], key, EVP_PKEY_KEYPAIR);
+        exported_by_decoders(library, argv[i], key, EVP_PKEY_PUBLIC_KEY);
         Work shared = {library, argv[i], key};
         four_threads(&shared);
         EVP_PKEY_free(key);

@@ -133,6 +133,24 @@ cms() {
     cmp message again
     flip cms.der flipped.der
     refused "fail" "$openssl" cms -verify -binary -inform DER -in flipped.der -CAfile ca.pem -purpose any
+
+    # The command verifies what OpenSSL signs, and the other way.
+    local verify=(cms -verify -binary -cades -inform PEM -CAfile ca.pem -purpose any)
+    for digest in sha256 sha384 sha512; do
+        openssl cms -sign -binary -cades -md $digest -in message -signer leaf.pem -inkey leaf.key -outform PEM -out theirs
+        aioli verify --bind-key --ca ca.pem --signature theirs message > verdict
+        grep -qx "message: valid, signed by CN=leaf" verdict
+    done
+    openssl cms -sign -binary -md sha512 -in message -signer leaf.pem -inkey leaf.key -outform DER -out theirs
+    aioli verify -q -k leaf.pem --signature theirs message
+    refused "NOT VALID" "$aioli" verify --ca ca.pem --signature theirs other
+    refused "does not bind" "$aioli" verify --ca ca.pem --bind-key --signature theirs message
+    aioli sign -q -k leaf.key --certificate leaf.pem -o ours.p7s message
+    openssl "${verify[@]}" -in ours.p7s -content message -out again
+    cmp message again
+    refused "fail" "$openssl" "${verify[@]}" -in ours.p7s -content other
+    refused "erif" "$openssl" cms -verify -binary -inform PEM -in ours.p7s -content message -CAfile wrong-ca.pem \
+        -purpose any
 }
 
 port=$((20000 + $$ % 20000))
