@@ -384,7 +384,7 @@ fn unsupported(what: &'static str, expected: &'static str, given: impl ToString)
 }
 
 const WHAT: &str = "signature of CMS";
-/// What PEM files of signatures are called: by RFC 7468, by older programs, and by git.
+/// The labels of signatures in PEM: of RFC 7468, of older programs, and of git.
 const LABELS: [&str; 3] = ["CMS", "PKCS7", "SIGNED MESSAGE"];
 const SEQUENCE: u8 = 0x30;
 /// The identifier of signed data in DER.

@@ -1,10 +1,10 @@
-//! The errors of certificates.
+//! The errors of certificates and of what is signed with them.
 
 use aioli::pkcs8::ObjectIdentifier;
 use core::fmt;
 use rustls_pki_types::UnixTime;
 
-/// A certificate or request was not made, read or accepted; each variant says why.
+/// A certificate, request or signature was not made, read or accepted; each variant says why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -38,11 +38,11 @@ pub enum Error {
     OtherKey,
     /// Another form of a signature than those that are understood.
     Unsupported {
-        /// What is not understood, such as "digest".
+        /// The part that is not understood, such as "digest".
         what: &'static str,
-        /// What it must be.
+        /// The forms of it that are understood.
         expected: &'static str,
-        /// What it is.
+        /// The form that it has.
         given: String,
     },
     /// The certificate of the signer is not there.

@@ -81,7 +81,7 @@ fn attribute(oid: der::oid::ObjectIdentifier, values: Vec<Any>) -> Attribute {
     Attribute { oid, values: SetOfVec::try_from(values).unwrap() }
 }
 
-/// What is not understood, in words.
+/// Demands that a form is refused in these words.
 #[track_caller]
 fn refused(signature: Result<SignedData, Error>, text: &str) {
     match signature {

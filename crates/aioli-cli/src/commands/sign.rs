@@ -105,7 +105,7 @@ impl Signer {
         Ok(to)
     }
 
-    /// What is written for a file.
+    /// The bytes that are written for a file.
     fn contents(&self, file: &Path) -> Result<Vec<u8>, Error> {
         let sign = |prefix: &str| {
             let digest = signed::digest(self.key.algorithm(), prefix, file, &self.progress)?;

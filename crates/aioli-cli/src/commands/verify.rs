@@ -78,7 +78,7 @@ fn authorities(path: &Path) -> Result<Vec<Certificate>, Error> {
         .map_err(|error| Error::Malformed { path: path.into(), reason: Reason::Certificate(error) })
 }
 
-/// Whom to believe, and what else to demand.
+/// The trusted signers, and what else is demanded.
 struct Verifier {
     trusted: Trusted,
     /// Whether to refuse signatures that do not cover the key.
@@ -89,7 +89,7 @@ struct Verifier {
 /// The signer's name, if the file is validly signed and only the signature tells the name.
 type Verdict = Result<Option<String>, Error>;
 
-/// Who can have signed.
+/// The signers that are trusted.
 enum Trusted {
     /// The owner of a key.
     Key(Key),
@@ -98,7 +98,7 @@ enum Trusted {
 }
 
 impl Verifier {
-    /// Where the signature of a file is, unless the user says it.
+    /// The place of a file's signature, unless the user gives it.
     fn place(&self, file: &Path) -> PathBuf {
         let [text, cms] = [".sig", ".p7s"].map(|ending| files::with_ending(file, ending));
         match self.trusted {
