@@ -222,6 +222,18 @@ OPENSSL_CONF=$PWD/prefix.cnf openssl pkey -in prefixed -pubout -out prefixed.pub
 OPENSSL_CONF=$PWD/prefix.cnf refused "mayo1" "$openssl" genpkey -algorithm mayo1
 OPENSSL_CONF=$PWD/wrong.cnf refused "round2 is yes or no, not maybe" \
     "$openssl" genpkey -provider aioli -provider default -algorithm mayo1
+# Beside another provider that has the same identifiers under its own names.
+cp "$OPENSSL_MODULES/aioli.so" twin.so
+{
+    sed 's/^aioli = .*/&\ntwin = twin_provider/' "$configuration"
+    printf '[twin_provider]\nactivate = 1\nmodule = %s\nprefix = twin-\n' "$PWD/twin.so"
+} > twin.cnf
+for name in mayo1 twin-mayo1; do
+    OPENSSL_CONF=$PWD/twin.cnf openssl genpkey -algorithm "$name" -out beside.key
+    OPENSSL_CONF=$PWD/twin.cnf openssl pkey -in beside.key -pubout -out beside.pub
+    OPENSSL_CONF=$PWD/twin.cnf openssl pkeyutl -sign -rawin -inkey beside.key -in message -out signature
+    openssl pkeyutl -verify -rawin -pubin -inkey beside.pub -in message -sigfile signature > /dev/null
+done
 openssl genpkey -algorithm mayo1 -out wrong.key
 openssl req -x509 -new -key wrong.key -subj /CN=authority -days 9 -extensions ca -out wrong-ca.pem
 
