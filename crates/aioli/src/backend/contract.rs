@@ -42,8 +42,9 @@ pub trait Backend: Copy + Send + Sync + 'static {
     /// `right`.
     fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: Output<'_>);
 
-    /// `out = left right` or `out += left right` as [`left_product`](Self::left_product) does, for a `right` that is part
-    /// of the AES-128-CTR stream of `key`: P1 and P2 where they are not in memory.
+    /// `out = left right` or `out += left right` as [`left_product`](Self::left_product) does, for
+    /// a `right` that is part of the AES-128-CTR stream of `key`: P1 and P2 where they are not in
+    /// memory.
     ///
     /// `left` has as many columns as the part has rows. Row i of the part lands at `part.column(i)`
     /// within each row of `out`. `window` is memory to expand into, at least the longest row of the

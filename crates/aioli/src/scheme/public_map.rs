@@ -63,8 +63,8 @@ impl<'a, P: ParameterSet> PublicMap<'a, P> {
 
     /// `out = left P1`, or `out += left P1` if it adds, in the columns `strip` of P1.
     ///
-    /// `strip.len()` m-vectors of each row of `out` are written. `left` has V columns. Those from `strip.end` on are not used, because P1 is
-    /// triangular.
+    /// `strip.len()` m-vectors of each row of `out` are written. `left` has V columns. Those from
+    /// `strip.end` on are not used, because P1 is triangular.
     pub(crate) fn left_product_p1<B: Backend>(
         &mut self,
         b: B,

@@ -111,8 +111,8 @@ struct Product<'a> {
 }
 
 impl Product<'_> {
-    /// Writes or adds the products of `PAIRS` pairs of rows of `left`, the last of which may lack its second
-    /// row.
+    /// Writes or adds the products of `PAIRS` pairs of rows of `left`, the last of which may lack
+    /// its second row.
     #[inline(always)]
     fn write<const SHA3: bool, const PAIRS: usize>(
         &self,
@@ -135,7 +135,8 @@ struct Block<'a> {
 }
 
 impl Block<'_> {
-    /// Writes or adds the product, a register of columns at a time and a group of rows of `right` at a step.
+    /// Writes or adds the product, a register of columns at a time and a group of rows of `right`
+    /// at a step.
     #[inline(always)]
     fn write_product<const SHA3: bool, const PAIRS: usize>(
         &self,

@@ -293,8 +293,8 @@ pub(super) fn of_odd_shapes<B: Backend>(b: B) {
     }
 }
 
-/// A left operand without rows adds and replaces nothing, whatever its stride, the shape of `right`, and the
-/// length of `out`.
+/// A left operand without rows adds and replaces nothing, whatever its stride, the shape of
+/// `right`, and the length of `out`.
 pub(super) fn without_rows<B: Backend>(b: B) {
     let mut random = Random(6);
     for row_bytes in [0, 1, 15, 16, 40, 64, 200, 300, 5000] {

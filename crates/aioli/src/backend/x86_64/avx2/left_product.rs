@@ -94,8 +94,8 @@ struct Tile<'a> {
 }
 
 impl Tile<'_> {
-    /// Writes or adds the product of this tile, `REGISTERS` wide, and a group of `PAIRS` pairs of rows of
-    /// `left`, the last of which may lack its second row.
+    /// Writes or adds the product of this tile, `REGISTERS` wide, and a group of `PAIRS` pairs of
+    /// rows of `left`, the last of which may lack its second row.
     #[inline(never)]
     #[target_feature(enable = "avx2")]
     fn write_product<const PAIRS: usize, const REGISTERS: usize>(

@@ -96,7 +96,6 @@ struct Rows {
 /// more than the remaining bytes of the row. `matrices` has those of all rows of `right`, rounded
 /// up to four. The tile is valid for reads and writes in all 2 `PAIRS` rows of `to`, one less
 /// unless `last_is_whole`.
-#[expect(clippy::too_many_lines, reason = "one loop and its prologue, which share all registers")]
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 unsafe fn tile<const PAIRS: usize, const REGISTERS: usize, const EDGE: bool>(
