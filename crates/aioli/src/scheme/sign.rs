@@ -7,7 +7,7 @@
 use super::keygen::{seeds_bytes, split_seeds};
 use super::public_map::PublicMap;
 use super::target::{hash_bytes, lambda_bytes, t_columns, target};
-use super::transpose::{add_transposed, transpose};
+use super::transpose::{add_transposed, write_t};
 use super::vinegar::{self, UNSAMPLED, UNSAMPLED_PACKED};
 use super::whip;
 use crate::Error;
@@ -292,16 +292,7 @@ impl<'a, P: ParameterSet, B: Backend> Signing<'a, P, B> {
             let t_matrix = &mut t_matrix[..columns * row_bytes];
             b.vectorize(
                 #[inline(always)]
-                || {
-                    // Computed inside the closure: a captured value would be no constant to the
-                    // compiler.
-                    let columns = t_columns::<P>();
-                    transpose::<P>((P::K, strip.len()), (left_p1, strip.len()), (t_matrix, columns));
-                    if P::LINEAR {
-                        let lambda = &lambda[strip.start * P::M_BYTES..];
-                        transpose::<P>((1, strip.len()), (lambda, P::N), (&mut t_matrix[P::K * P::M_BYTES..], columns));
-                    }
-                },
+                || write_t::<P, B>(left_p1, lambda, strip.clone(), t_matrix),
             );
             // The first strip gives the first terms of the sums.
             let adds = first > 0;

@@ -1,27 +1,43 @@
 //! Transposition of matrices of m-vectors: each m-vector moves as a whole.
 
+use super::target::t_columns;
+use crate::backend::Backend;
 use crate::packed::add;
 use crate::params::ParameterSet;
+use core::ops::Range;
 
-/// Copies entry (i, j) of `from` to row j, column i of `to`, for i < `rows` and j < `columns`.
-///
-/// The rows of `from` are `from_columns` m-vectors long, those of `to` are `to_columns`. The last
-/// row of `to` may end behind the last entry that is written.
+/// Writes the rows `strip` of `[T | lambda]`: a column of `from`, K m-vectors, and in round 3 an
+/// entry of `lambda`. `from` has as many columns as these rows.
 #[inline(always)]
-pub(crate) fn transpose<P: ParameterSet>(
-    (rows, columns): (usize, usize),
-    (from, from_columns): (&[u8], usize),
-    (to, to_columns): (&mut [u8], usize),
-) {
-    for i in 0..rows {
-        let row = &from[i * from_columns * P::M_BYTES..][..columns * P::M_BYTES];
-        into_column::<P>(
-            (to, to_columns),
-            i,
-            row,
-            #[inline(always)]
-            |to, from| to.copy_from_slice(from),
-        );
+pub(crate) fn write_t<P: ParameterSet, B: Backend>(from: &[u8], lambda: &[u8], strip: Range<usize>, to: &mut [u8]) {
+    let columns = strip.len();
+    for j in 0..columns {
+        let to = &mut to[j * t_columns::<P>() * P::M_BYTES..];
+        for i in 0..P::K {
+            copy_in_turn::<P, B>(&mut to[i * P::M_BYTES..], &from[(i * columns + j) * P::M_BYTES..]);
+        }
+        if P::LINEAR {
+            copy_in_turn::<P, B>(&mut to[P::K * P::M_BYTES..], &lambda[(strip.start + j) * P::M_BYTES..]);
+        }
+    }
+}
+
+/// Copies the m-vector at the beginning of `from` to the beginning of `to`, which is written from
+/// left to right.
+///
+/// The longest registers copy more than that, in one instruction. The next copies overwrite the
+/// rest.
+#[inline(always)]
+fn copy_in_turn<P: ParameterSet, B: Backend>(to: &mut [u8], from: &[u8]) {
+    const WIDE: usize = 64;
+    if B::REGISTER == WIDE
+        && P::M_BYTES < WIDE
+        && !P::M_BYTES.is_multiple_of(32)
+        && let Some((to, from)) = to.first_chunk_mut::<WIDE>().zip(from.first_chunk())
+    {
+        *to = *from;
+    } else {
+        to[..P::M_BYTES].copy_from_slice(&from[..P::M_BYTES]);
     }
 }
 
@@ -77,42 +93,65 @@ fn into_column<P: ParameterSet>((to, columns): (&mut [u8], usize), j: usize, row
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::round3::Mayo2;
+    use crate::Algorithm;
+    use crate::params::with_set;
 
-    #[test]
-    fn transposition_moves_whole_vectors() {
-        const MB: usize = Mayo2::M_BYTES;
-        let mut from = [0; 6 * MB];
-        for (i, vector) in from.chunks_exact_mut(MB).enumerate() {
-            vector.fill(i as u8);
+    /// The number of an m-vector in each of its bytes.
+    fn numbered<P: ParameterSet>(vectors: usize, first: usize) -> Vec<u8> {
+        (0..vectors * P::M_BYTES).map(|at| (first + at / P::M_BYTES) as u8).collect()
+    }
+
+    fn t_is_transposed_beside_lambda<P: ParameterSet, B: Backend>() {
+        for columns in 1..=12 {
+            let from = numbered::<P>(P::K * columns, 0);
+            let lambda = numbered::<P>(9 + columns, 200);
+            let mut to = vec![255; columns * t_columns::<P>() * P::M_BYTES];
+            write_t::<P, B>(&from, &lambda, 9..9 + columns, &mut to);
+            for (at, vector) in to.chunks_exact(P::M_BYTES).enumerate() {
+                let [j, i] = [at / t_columns::<P>(), at % t_columns::<P>()];
+                let expected = if i < P::K { i * columns + j } else { 209 + j } as u8;
+                let set = P::ALGORITHM;
+                assert!(vector.iter().all(|&byte| byte == expected), "{set}: row {j}, column {i} of {columns} rows");
+            }
         }
-        let mut to = [9; 9 * MB];
-        transpose::<Mayo2>((2, 3), (&from, 3), (&mut to, 3));
-        let firsts: [u8; 9] = core::array::from_fn(|i| to[i * MB]);
-        assert_eq!(firsts, [0, 3, 9, 1, 4, 9, 2, 5, 9]);
-        let mut sum = [1; 6 * MB];
-        add_transposed::<Mayo2>((2, 3), &from, &mut sum);
-        let lasts: [u8; 6] = core::array::from_fn(|i| sum[i * MB + MB - 1]);
-        assert_eq!(lasts, [1, 2, 0, 5, 3, 4]);
+    }
+
+    fn t_is_transposed_in_registers_of<B: Backend>() {
+        for algorithm in Algorithm::ALL {
+            with_set!(algorithm, P => t_is_transposed_beside_lambda::<P, B>());
+        }
+    }
+
+    // Only the length of its registers is used of a backend, so all of them can be tested
+    // everywhere.
+    #[test]
+    fn t_is_transposed() {
+        t_is_transposed_in_registers_of::<crate::backend::Portable>();
+        #[cfg(aioli_x86_64)]
+        {
+            t_is_transposed_in_registers_of::<crate::backend::Avx2>();
+            t_is_transposed_in_registers_of::<crate::backend::Gfni512>();
+        }
+    }
+
+    fn whole_vectors_are_added<P: ParameterSet>() {
+        for columns in 1..=12 {
+            let from = numbered::<P>(3 * columns, 1);
+            let mut sum = vec![0x80; 3 * columns * P::M_BYTES];
+            add_transposed::<P>((3, columns), &from, &mut sum);
+            for (at, vector) in sum.chunks_exact(P::M_BYTES).enumerate() {
+                let [j, i] = [at / 3, at % 3];
+                let expected = 0x80 ^ (columns * i + j + 1) as u8;
+                let set = P::ALGORITHM;
+                assert!(vector.iter().all(|&byte| byte == expected), "{set}: row {j}, column {i} of {columns} rows");
+            }
+        }
     }
 
     #[test]
-    fn transposition_takes_as_many_vectors_as_both_have() {
-        const MB: usize = Mayo2::M_BYTES;
-        let from: Vec<u8> = (0..3 * 11 * MB).map(|at| (at / MB) as u8 + 1).collect();
-        for to_rows in 1..=12 {
-            // Rows of five m-vectors; the last one is whole, or cut behind the last entry that is
-            // written.
-            for last in [5, 3] {
-                let mut to = vec![0; ((to_rows - 1) * 5 + last) * MB];
-                transpose::<Mayo2>((3, 11), (&from, 11), (&mut to, 5));
-                for (at, vector) in to.chunks_exact(MB).enumerate() {
-                    let j = at / 5;
-                    let i = at % 5;
-                    let expected = if i < 3 && j < 11 { (11 * i + j) as u8 + 1 } else { 0 };
-                    assert!(vector.iter().all(|&byte| byte == expected), "row {j}, column {i} of {to_rows} rows");
-                }
-            }
+    fn transposition_adds_whole_vectors() {
+        for algorithm in Algorithm::ALL {
+            with_set!(algorithm, P => whole_vectors_are_added::<P>());
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::public_map::PublicMap;
 use super::target::{hash_bytes, lambda_bytes, t_columns, target};
-use super::transpose::transpose;
+use super::transpose::write_t;
 use super::whip;
 use crate::backend::Backend;
 use crate::memory::buffers;
@@ -118,18 +118,11 @@ pub(super) fn multiply_by_t<P: ParameterSet, B: Backend>(
     t_matrix: &mut [u8],
     products: Output<'_>,
 ) {
-    let columns = t_columns::<P>();
-    let t_row_bytes = columns * P::M_BYTES;
+    let t_row_bytes = t_columns::<P>() * P::M_BYTES;
     let t_matrix = &mut t_matrix[..strip.len() * t_row_bytes];
     b.vectorize(
         #[inline(always)]
-        || {
-            transpose::<P>((P::K, strip.len()), (sp, strip.len()), (t_matrix, columns));
-            if P::LINEAR {
-                let lambda = &lambda[strip.start * P::M_BYTES..];
-                transpose::<P>((1, strip.len()), (lambda, P::N), (&mut t_matrix[P::K * P::M_BYTES..], columns));
-            }
-        },
+        || write_t::<P, B>(sp, lambda, strip.clone(), t_matrix),
     );
     let t_rows = Operand::full(t_matrix, strip.len(), t_row_bytes).public();
     b.left_product(s.columns_in(strip), t_rows, products);
