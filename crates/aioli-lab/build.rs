@@ -10,8 +10,12 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=CC");
 
-    #[cfg(feature = "openmp")]
-    openmp();
+    println!("cargo::rustc-check-cfg=cfg(openmp)");
+    let openmp = openmp();
+    if openmp.is_some() {
+        println!("cargo::rustc-cfg=openmp");
+    }
+    println!("cargo::rustc-env=AIOLI_LAB_OPENMP={}", openmp.unwrap_or_default());
 
     let lock = std::fs::read_to_string(lock).expect("the workspace's Cargo.lock");
     let lines: Vec<&str> = lock.lines().collect();
@@ -35,23 +39,29 @@ fn main() {
     println!("cargo::rustc-env=AIOLI_LAB_PROFILE={}", std::env::var("PROFILE").unwrap_or_default());
 }
 
-/// Compiles the C code of the technique `openmp` and links the OpenMP runtime of its compiler.
-#[cfg(feature = "openmp")]
-fn openmp() {
+/// Compiles the team of OpenMP's threads by the first C compiler that has an OpenMP runtime, and
+/// links that; returns both, or `None` if there is none.
+fn openmp() -> Option<String> {
     const SOURCE: &str = "src/techniques/openmp.c";
     println!("cargo::rerun-if-changed={SOURCE}");
-    let mut build = cc::Build::new();
-    build.file(SOURCE).flag("-fopenmp").opt_level(3);
-    let compiler = build.get_compiler();
-    let runtime = if compiler.is_like_clang() { "omp" } else { "gomp" };
-    build.compile("aioli_lab_openmp");
-    // The runtime is beside the compiler, where the linker does not look by default.
-    let beside = Command::new(compiler.path()).arg(format!("-print-file-name=lib{runtime}.so")).output();
-    let beside = beside.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
-    if let Some(folder) = std::path::Path::new(&beside).parent().filter(|folder| folder.is_absolute()) {
+    let native = std::env::var("HOST") == std::env::var("TARGET");
+    // The first is the crate `cc`'s own choice, which honours CC.
+    let others = ["gcc", "clang"].into_iter().filter(|_| native);
+    std::iter::once(None).chain(others.map(Some)).find_map(|compiler| {
+        let mut build = cc::Build::new();
+        compiler.map(|compiler| build.compiler(compiler));
+        build.file(SOURCE).flag("-fopenmp").opt_level(2).cargo_warnings(false);
+        let compiler = build.try_get_compiler().ok()?;
+        let runtime = if compiler.is_like_clang() { "omp" } else { "gomp" };
+        // The runtime is beside the compiler, where the linker does not look by default.
+        let beside = Command::new(compiler.path()).arg(format!("-print-file-name=lib{runtime}.so")).output().ok()?;
+        let beside = std::path::PathBuf::from(String::from_utf8_lossy(&beside.stdout).trim());
+        let folder = beside.parent().filter(|folder| folder.is_absolute())?;
+        build.try_compile("aioli_lab_openmp").ok()?;
         println!("cargo::rustc-link-search=native={}", folder.display());
-    }
-    println!("cargo::rustc-link-lib={runtime}");
+        println!("cargo::rustc-link-lib={runtime}");
+        Some(format!("lib{runtime} of {}", first_line(&compiler.path().to_string_lossy())))
+    })
 }
 
 /// The first line of the output of `program --version`, or an empty string.

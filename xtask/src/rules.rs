@@ -92,6 +92,7 @@ const UNSAFE_EDGES: &[&str] = &[
     "crates/aioli-cli/src/clock.rs",
     "crates/aioli-gpu/src/cuda.rs",
     "crates/aioli-lab/src/counter.rs",
+    "crates/aioli-lab/src/peers/liboqs",
     "crates/aioli-lab/src/peers/liboqs.rs",
     "crates/aioli-lab/src/techniques/openmp.rs",
     "crates/aioli-python/src/arrow.rs",

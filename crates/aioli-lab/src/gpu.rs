@@ -29,12 +29,12 @@ pub(crate) struct Options {
     #[arg(
         long,
         value_name = "ITEMS",
-        default_value_t = 65_536,
+        default_value_t = LARGEST,
         value_parser = clap::value_parser!(u32).range(1..=1_048_576)
     )]
     largest: u32,
     /// Items in the largest batch on the processor alone
-    #[arg(long, value_name = "ITEMS", default_value_t = 4096)]
+    #[arg(long, value_name = "ITEMS", default_value_t = LARGEST_CPU)]
     largest_cpu: u32,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Options {
 ///
 /// If a batch fails, and errors of the files.
 pub(crate) fn run(options: &Options, stop: &AtomicBool) -> Result<()> {
-    study::run(&options.study, stop, |run, sets| measure(options, run, sets)).map(drop)
+    study::run(&options.study, stop, |run, sets| measure(options.largest, options.largest_cpu, run, sets)).map(drop)
 }
 
 /// The measurements.
@@ -77,12 +77,21 @@ impl Batch {
     }
 }
 
-fn measure(options: &Options, run: &Run<'_>, sets: &[Algorithm]) -> Result<Batches> {
+/// Measures with the sizes that are the defaults.
+///
+/// # Errors
+///
+/// If a batch fails.
+pub(crate) fn measure_all(run: &Run<'_>, sets: &[Algorithm]) -> Result<Batches> {
+    measure(LARGEST, LARGEST_CPU, run, sets)
+}
+
+fn measure(largest: u32, largest_cpu: u32, run: &Run<'_>, sets: &[Algorithm]) -> Result<Batches> {
     let (gpu, no_device) = match Gpu::open() {
         Ok(gpu) => (Some(Rc::new(gpu)), None),
         Err(error) => (None, Some(error.to_string())),
     };
-    let largest = if run.quick { options.largest.min(QUICK_LARGEST) } else { options.largest };
+    let largest = if run.quick { largest.min(QUICK_LARGEST) } else { largest };
     let mut sizes: Vec<u32> =
         std::iter::successors(Some(1u32), |size| Some(size * 16)).take_while(|&size| size < largest).collect();
     sizes.push(largest);
@@ -94,7 +103,7 @@ fn measure(options: &Options, run: &Run<'_>, sets: &[Algorithm]) -> Result<Batch
             if run.stopped() && conditions.is_some() {
                 break;
             }
-            let cpu = items <= options.largest_cpu;
+            let cpu = items <= largest_cpu;
             let mut cells = with_set!(set, P => cells::<P>(gpu.as_ref(), items, cpu))?;
             if cells.is_empty() {
                 continue;
@@ -262,7 +271,7 @@ impl Study for Batches {
 
 impl Section for Batches {
     const KEY: &'static str = "gpu";
-    const TITLE: &'static str = "Batches on a GPU";
+    const TITLE: &'static str = "Batches by size, on a GPU and on the processor";
 
     fn blocks(&self) -> Vec<Block> {
         let mut blocks = Vec::new();
@@ -279,9 +288,11 @@ impl Section for Batches {
                 sets.push((&time.label.set, time.label.round));
             }
         }
-        for &(set, _) in &sets {
-            blocks.push(Block::Table(self.table(set)));
-            blocks.push(Block::Chart(self.chart(set)));
+        for &(set, round) in &sets {
+            let round = round.map_or(String::new(), |round| round.to_string());
+            blocks.push(Block::Table(self.table(&round, set)));
+            let workers = WORKERS.iter().map(|worker| self.chart(&round, set, worker));
+            blocks.extend(workers.filter(|chart| chart.size() > 0).map(Block::Chart));
         }
         blocks.push(Block::Table(self.published(&sets)));
         let published = &Published::get().gpu;
@@ -297,10 +308,10 @@ impl Batches {
         })
     }
 
-    fn table(&self, set: &str) -> Table {
+    fn table(&self, round: &str, set: &str) -> Table {
         let header = WORKERS.iter().flat_map(|worker| [format!("{worker}, a second"), format!("{worker}, ms")]);
-        let title = format!("{set}: operations a second, and the time of a whole batch");
-        let mut table = Table::new(title, ["".to_owned(), "batch".to_owned()].into_iter().chain(header));
+        let title = format!("Round {round}, {set}: operations a second, and the time of a whole batch");
+        let mut table = Table::new(title, ["".to_owned(), "batch".to_owned()].into_iter().chain(header)).folded();
         let mut sizes: Vec<u32> = self.results.iter().map(|batch| batch.items).collect();
         sizes.sort_unstable();
         sizes.dedup();
@@ -321,20 +332,15 @@ impl Batches {
         table
     }
 
-    fn chart(&self, set: &str) -> Chart {
-        let curves = WORKERS.iter().flat_map(|worker| {
-            OPERATIONS.iter().map(move |operation| Curve {
-                name: format!("{operation}, {worker}"),
-                points: self
-                    .of(set, operation, worker)
-                    .map(|batch| (f64::from(batch.items), batch.per_second()))
-                    .collect(),
-                line: true,
-            })
+    fn chart(&self, round: &str, set: &str, worker: &str) -> Chart {
+        let curves = OPERATIONS.iter().map(|operation| Curve {
+            name: (*operation).into(),
+            points: self.of(set, operation, worker).map(|batch| (f64::from(batch.items), batch.per_second())).collect(),
+            line: true,
         });
         Chart {
-            name: format!("gpu-{}", set.to_lowercase()),
-            title: format!("{set} in batches"),
+            name: format!("batches-{}-{}", set.to_lowercase(), worker.replace('+', "-and-")),
+            title: format!("Round {round}, {set} in batches, {worker}"),
             x: "items of a batch".into(),
             y: "operations a second".into(),
             log: true,
@@ -373,5 +379,8 @@ const OPERATIONS: [&str; 5] = ["keygen", "sign", "verify", "verify_one_key", "ro
 const CHECKED: usize = 64;
 const ROUNDS: usize = 7;
 const QUICK_ROUNDS: usize = 3;
+/// Items in the largest batch, and in that of the processor alone.
+const LARGEST: u32 = 65_536;
+const LARGEST_CPU: u32 = 4096;
 /// The largest batch of a first look.
 const QUICK_LARGEST: u32 = 256;

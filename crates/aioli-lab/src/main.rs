@@ -60,13 +60,13 @@ enum Command {
     /// A figure is faster or slower where the middle halves of the samples lie apart. Peers in the
     /// same version are the control. Nothing is judged by a run that calls itself unusable.
     Compare(compare::Options),
-    /// Every chapter of the lab but leakage and batches on a GPU: one record, one report
+    /// Every chapter of the lab but leakage: one record, one report
     All(all::Options),
     /// Techniques that make MAYO fast, beside the published experiment, whose claims are judged
     ///
     /// Each is checked by a known answer, then timed in whole processes, as published, and inside
     /// one process.
-    Techniques(study::Options),
+    Techniques(techniques::Options),
     /// The left product alone: multiply-accumulates per cycle by technique, beside published ones
     /// and hardware limits
     Kernel(study::Options),
@@ -103,7 +103,7 @@ fn main() -> Result<()> {
         Command::Report(options) => report::run(&options),
         Command::Compare(options) => compare::run(&options),
         Command::All(options) => all::run(&options, &stop),
-        Command::Techniques(options) => study::run(&options, &stop, techniques::measure).map(drop),
+        Command::Techniques(options) => techniques::run(&options, &stop),
         Command::Kernel(options) => study::run(&options, &stop, kernel::measure).map(drop),
         Command::Profile(options) => study::run(&options, &stop, profile::measure).map(drop),
         Command::Leakage(options) => study::run(&options, &stop, leakage::measure).map(drop),

@@ -216,6 +216,11 @@ impl Verdict {
             _ => Self::Unusable,
         }
     }
+
+    /// Whether nothing may be concluded from the figures.
+    pub(crate) fn unusable(self) -> bool {
+        self == Self::Unusable
+    }
 }
 
 impl std::fmt::Display for Verdict {

@@ -21,7 +21,7 @@ mod liboqs;
 mod others;
 mod pq_mayo;
 mod table;
-mod throughput;
+pub(crate) mod throughput;
 
 use crate::chapter::Run;
 use crate::measure::{self, Cell, Operation};
@@ -61,7 +61,7 @@ pub(crate) struct Options {
     /// Write all samples as Parquet to this file, which must not exist; in a folder, as for --json
     #[arg(long, value_name = "PATH", value_parser = parse_samples_path)]
     samples: Option<PathBuf>,
-    /// Measure batches on one thread and on all cores too
+    /// Measure batches too, on 1, 2, 4, ... threads and on all cores
     #[arg(long)]
     threads: bool,
 }
@@ -241,6 +241,22 @@ fn peers_of(algorithm: Algorithm) -> Result<Vec<Box<dyn Implementation>>> {
     peers.extend(liboqs::mayo(algorithm)?);
     peers.extend(pq_mayo::implementation(algorithm));
     Ok(peers)
+}
+
+/// The operations of liboqs's generic code with this set, checked against ours, if liboqs is built
+/// in and has the set.
+///
+/// # Errors
+///
+/// If the two do not agree.
+pub(crate) fn generic_operations(algorithm: Algorithm) -> Result<Vec<(Label, Operation)>> {
+    #[cfg(feature = "peers")]
+    let generic = liboqs::generic(algorithm);
+    #[cfg(not(feature = "peers"))]
+    let generic: Option<Box<dyn Implementation>> = None;
+    let Some(generic) = generic else { return Ok(Vec::new()) };
+    agree(&*aioli::implementation(algorithm, DetectedBackend::best()), &*generic)?;
+    Ok(generic.operations()?.into_iter().map(|operation| (generic.label(), operation)).collect())
 }
 
 /// Other signature algorithms, for scale.

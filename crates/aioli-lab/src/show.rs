@@ -25,6 +25,8 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<Vec<String>>,
     /// The indices of rows that stand out.
     pub(crate) highlighted: Vec<usize>,
+    /// Whether a page shows its title alone until a reader opens it.
+    pub(crate) folded: bool,
 }
 
 impl Table {
@@ -32,6 +34,11 @@ impl Table {
     pub(crate) fn new<H: Into<String>>(title: impl Into<String>, header: impl IntoIterator<Item = H>) -> Self {
         let header = header.into_iter().map(Into::into).collect();
         Self { title: title.into(), header, ..Self::default() }
+    }
+
+    /// The same table, folded: for what backs other figures up, or is long.
+    pub(crate) fn folded(self) -> Self {
+        Self { folded: true, ..self }
     }
 
     /// Adds a row.

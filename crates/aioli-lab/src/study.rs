@@ -80,13 +80,8 @@ pub(crate) fn rounds(run: &Run<'_>, full: usize, quick: usize) -> usize {
     }
 }
 
-/// The sets of round 3, the default of every chapter but the peers.
-pub(crate) fn all_sets() -> Vec<Algorithm> {
-    algorithms(&[], 3)
-}
-
 /// The sets of a round: those named in `sets`, or all if none is named.
-fn algorithms(sets: &[&str], round: u8) -> Vec<Algorithm> {
+pub(crate) fn algorithms(sets: &[&str], round: u8) -> Vec<Algorithm> {
     Algorithm::ALL
         .into_iter()
         .filter(|set| round_number(*set) == round && (sets.is_empty() || sets.contains(&set.set_name())))
@@ -110,7 +105,7 @@ mod tests {
 
     #[test]
     fn sets_are_of_one_round_and_those_named() {
-        assert_eq!(all_sets(), [Algorithm::Mayo1, Algorithm::Mayo2, Algorithm::Mayo3, Algorithm::Mayo5]);
+        assert_eq!(algorithms(&[], 3), [Algorithm::Mayo1, Algorithm::Mayo2, Algorithm::Mayo3, Algorithm::Mayo5]);
         assert_eq!(algorithms(&["MAYO_2", "MAYO_5"], 2), [Algorithm::Mayo2Round2, Algorithm::Mayo5Round2]);
     }
 }

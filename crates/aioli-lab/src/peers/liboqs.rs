@@ -6,7 +6,9 @@
 //! in and chosen at run time, and AES is OpenSSL's.
 //!
 //! Its interface has no expanded keys.
-#![allow(unsafe_code, reason = "two functions of liboqs that the crate `oqs` does not wrap")]
+#![allow(unsafe_code, reason = "functions of liboqs that the crate `oqs` does not wrap")]
+
+mod generic;
 
 use super::{Implementation, Keypair, MESSAGE_BYTES, SIGNATURES};
 use crate::measure::Operation;
@@ -18,6 +20,8 @@ use oqs::sig::Sig;
 use oqs_sys::common::{OQS_CPU_EXT, OQS_CPU_has_extension};
 use std::hint::black_box;
 use std::rc::Rc;
+
+pub(super) use generic::generic;
 
 /// liboqs with this set, if it has it. It has the sets of round 2.
 pub(super) fn mayo(algorithm: Algorithm) -> Result<Option<Box<dyn Implementation>>> {

@@ -1,44 +1,38 @@
 //! The techniques, their names, and each as an implementation of the kernel contract.
 
-#[cfg(feature = "openmp")]
-use super::openmp;
-use super::{scalar, sliced, threads};
+use super::library::Library;
+use super::team::Team;
+use super::{m4r, scalar, sliced};
 use crate::published::Published;
-#[cfg(target_arch = "x86_64")]
-use aioli::backend::{Avx2, Gfni256, Gfni512};
 use aioli::backend::{Backend, BackendKind, Portable};
 use aioli::packed::{Coefficients, Operand, Output};
 use aioli::stream::StreamPart;
 use anyhow::{Context, Result};
-use rayon::ThreadPool;
 use std::fmt;
 use std::str::FromStr;
 
-/// A technique: a kernel, and the threads that share one operation.
+/// A technique: a kernel, and the threads that share one operation, if there are several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Technique {
     kernel: Kernel,
-    /// The threads of a fork-join pool, if there is one. A pool of one thread shows the cost of the
-    /// pool itself.
-    threads: Option<usize>,
+    team: Option<Team>,
 }
 
 /// The kernels: some for study only, and the library's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kernel {
-    Baseline,
+    Scalar,
     Lut,
     Bitsliced,
-    M4r,
-    /// The published loop in C, with this number of OpenMP threads.
-    #[cfg(feature = "openmp")]
-    OpenMp(usize),
+    /// The Method of the Four Russians, with strips of one row and of two.
+    M4r1,
+    M4r2,
     Library(BackendKind),
 }
 
 impl Technique {
     const fn of(kernel: Kernel) -> Self {
-        Self { kernel, threads: None }
+        Self { kernel, team: None }
     }
 
     /// A backend of the library.
@@ -48,99 +42,92 @@ impl Technique {
 
     /// All kernels that this machine can run, each on one thread.
     pub(crate) fn kernels() -> impl Iterator<Item = Self> {
-        let study = [Kernel::Baseline, Kernel::Lut, Kernel::Bitsliced, Kernel::M4r];
+        let study = [Kernel::Scalar, Kernel::Lut, Kernel::Bitsliced, Kernel::M4r1, Kernel::M4r2];
         study.into_iter().map(Self::of).chain(BackendKind::available().map(Self::library))
     }
 
-    /// All techniques that this machine can run. These are the kernels alone, the baseline with
-    /// threads inside an operation, as in the published experiment, and the library's vector
-    /// kernels with such threads (hybrids).
+    /// All techniques that this machine can run: the kernels alone, and the rungs of the ladder
+    /// with every team. A vector kernel with a team is a hybrid.
     pub(crate) fn available() -> Vec<Self> {
-        let hybrids = [BackendKind::Avx2, BackendKind::Gfni512].into_iter().filter(|kind| kind.detect().is_ok());
-        let with = |kernel, threads| Self { kernel, threads: Some(threads) };
-        let all = Self::kernels();
-        #[cfg(feature = "openmp")]
-        let all = all.chain(threads::COUNTS.map(|threads| Self::of(Kernel::OpenMp(threads))));
-        all.chain(threads::COUNTS.map(|threads| with(Kernel::Baseline, threads)))
-            .chain(hybrids.flat_map(|kind| [2, 4].map(|threads| with(Kernel::Library(kind), threads))))
-            .collect()
+        let teams = Team::all();
+        let rungs = [Kernel::Scalar, Kernel::Lut, Kernel::Bitsliced].map(Self::of).into_iter();
+        let library = BackendKind::available().filter(|kind| *kind != BackendKind::Gfni256).map(Self::library);
+        let with_teams = rungs
+            .chain(library)
+            .flat_map(|alone| teams.clone().map(move |team| Self { kernel: alone.kernel, team: Some(team) }));
+        Self::kernels().chain(with_teams).collect()
     }
 
-    /// The technique as a backend.
+    /// The technique as a backend, its threads started.
     ///
     /// # Errors
     ///
-    /// If this machine cannot run it.
+    /// If this machine cannot run it, or gives no threads.
     pub(crate) fn token(self) -> Result<Token> {
-        let unavailable = || format!("{self}: this machine does not have the instructions");
         let kernel = match self.kernel {
-            Kernel::Baseline => KernelToken::Baseline,
+            Kernel::Scalar => KernelToken::Scalar,
             Kernel::Lut => KernelToken::Lut,
             Kernel::Bitsliced => KernelToken::Bitsliced,
-            Kernel::M4r => KernelToken::M4r,
-            #[cfg(feature = "openmp")]
-            Kernel::OpenMp(threads) => KernelToken::OpenMp(threads),
-            Kernel::Library(BackendKind::Portable) => KernelToken::Portable(Portable::new()),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Library(BackendKind::Avx2) => KernelToken::Avx2(Avx2::detect().with_context(unavailable)?),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Library(BackendKind::Gfni256) => KernelToken::Gfni256(Gfni256::detect().with_context(unavailable)?),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Library(BackendKind::Gfni512) => KernelToken::Gfni512(Gfni512::detect().with_context(unavailable)?),
-            _ => return None.with_context(unavailable),
+            Kernel::M4r1 => KernelToken::M4r1,
+            Kernel::M4r2 => KernelToken::M4r2,
+            Kernel::Library(kind) => KernelToken::Library(
+                Library::detect(kind)
+                    .with_context(|| format!("{self}: this machine does not have the instructions"))?,
+            ),
         };
-        Ok(Token { kernel, pool: self.threads.map(threads::pool).transpose()? })
+        self.team.map_or(Ok(()), Team::start)?;
+        Ok(Token { kernel, team: self.team })
     }
 
-    /// The number of threads inside an operation, if there are any.
-    pub(super) fn threads(self) -> Option<usize> {
-        match self.kernel {
-            #[cfg(feature = "openmp")]
-            Kernel::OpenMp(threads) => Some(threads),
-            _ => self.threads,
-        }
+    /// Whether it works on one element at a time.
+    pub(crate) fn is_scalar(self) -> bool {
+        matches!(self.kernel, Kernel::Scalar | Kernel::Lut)
+    }
+
+    /// Whether threads share an operation.
+    pub(super) fn has_team(self) -> bool {
+        self.team.is_some()
     }
 
     /// A caveat that a reader of its figures must know.
     pub(crate) fn caveat(self) -> Option<String> {
         let text = match self.kernel {
-            Kernel::Baseline => "one element at a time; its elimination branches on secrets, not constant time".into(),
+            Kernel::Scalar => "one element to a byte, multiplied by logarithms as one writes it first: not constant \
+                               time"
+                .into(),
             Kernel::Lut => {
                 format!(
-                    "{} bytes of tables ({} as published), addressed by secrets: not constant time",
+                    "the same with {} bytes of tables ({} as published), addressed by secrets: not constant time",
                     scalar::OVERHEAD_BYTES,
                     Published::get().optimization_experiments.lut_memory_overhead_bytes
                 )
             }
             Kernel::Bitsliced => "words of 64 elements; the time includes conversion from and to nibbles".into(),
-            Kernel::M4r => {
-                "tables of 16 multiples, addressed by secret coefficients in keygen and sign: not constant time".into()
-            }
-            #[cfg(feature = "openmp")]
-            Kernel::OpenMp(_) => "the published loop in C, which its compiler may vectorize".into(),
+            Kernel::M4r1 => "the Method of the Four Russians: P looks up the 16 multiples of a row of the secret; \
+                             products with a secret operand are portable's"
+                .into(),
+            Kernel::M4r2 => "the same with the 256 combinations of two rows".into(),
+            Kernel::Library(BackendKind::Portable) => "the library in plain Rust, 16 elements to a word".into(),
             Kernel::Library(_) => return None,
         };
-        self.threads.is_none().then_some(text)
+        self.team.is_none().then_some(text)
     }
 }
 
-/// The name, `baseline` or `avx2`. `threads_2` is the baseline with two threads, `avx2_threads_2` a
-/// hybrid.
+/// The name: `scalar`, `avx2`; with a team `scalar_rayon_2`, `avx2_openmp_4`.
 impl fmt::Display for Technique {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kernel = match self.kernel {
-            Kernel::Baseline => "baseline",
+            Kernel::Scalar => "scalar",
             Kernel::Lut => "lut",
             Kernel::Bitsliced => "bitsliced",
-            Kernel::M4r => "m4r",
-            #[cfg(feature = "openmp")]
-            Kernel::OpenMp(threads) => return f.pad(&format!("openmp_{threads}")),
+            Kernel::M4r1 => "m4r_1",
+            Kernel::M4r2 => "m4r_2",
             Kernel::Library(kind) => kind.name(),
         };
-        match (self.kernel, self.threads) {
-            (_, None) => f.pad(kernel),
-            (Kernel::Baseline, Some(threads)) => f.pad(&format!("threads_{threads}")),
-            (_, Some(threads)) => f.pad(&format!("{kernel}_threads_{threads}")),
+        match self.team {
+            None => f.pad(kernel),
+            Some(team) => f.pad(&format!("{kernel}_{team}")),
         }
     }
 }
@@ -164,32 +151,24 @@ impl FromStr for Technique {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
     kernel: KernelToken,
-    pool: Option<&'static ThreadPool>,
+    team: Option<Team>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum KernelToken {
-    Baseline,
+    Scalar,
     Lut,
     Bitsliced,
-    M4r,
-    #[cfg(feature = "openmp")]
-    OpenMp(usize),
-    Portable(Portable),
-    #[cfg(target_arch = "x86_64")]
-    Avx2(Avx2),
-    #[cfg(target_arch = "x86_64")]
-    Gfni256(Gfni256),
-    #[cfg(target_arch = "x86_64")]
-    Gfni512(Gfni512),
+    M4r1,
+    M4r2,
+    Library(Library),
 }
 
 impl Token {
-    /// Runs `f` on a thread of the pool, if there is one, so that entering the pool costs once and
-    /// not at every kernel.
+    /// Runs `f` on a thread of the team, if there is one.
     pub(crate) fn enter<T: Send>(self, f: impl FnOnce() -> T + Send) -> T {
-        match self.pool {
-            Some(pool) => pool.install(f),
+        match self.team {
+            Some(team) => team.enter(f),
             None => f(),
         }
     }
@@ -201,8 +180,8 @@ impl Backend for Token {
     const REGISTER: usize = 16;
 
     fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: Output<'_>) {
-        match self.pool {
-            Some(pool) => threads::left_product(self.kernel, pool, left, right, out),
+        match self.team {
+            Some(team) => team.left_product(self.kernel, left, right, out),
             None => self.kernel.left_product(left, right, out),
         }
     }
@@ -215,13 +194,13 @@ impl Backend for Token {
         window: &mut [u8],
         out: Output<'_>,
     ) {
-        // P is in memory wherever a technique is measured, so no pool is asked for.
+        // P is in memory wherever a technique is measured, so no team is asked for.
         self.kernel.left_product_of_stream(left, key, part, window, out);
     }
 
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
-        match self.pool {
-            Some(pool) => threads::aes128_ctr(self.kernel, pool, key, iv, first, out),
+        match self.team {
+            Some(team) => team.aes128_ctr(self.kernel, key, iv, first, out),
             None => self.kernel.aes128_ctr(key, iv, first, out),
         }
     }
@@ -240,8 +219,19 @@ impl Backend for Token {
     }
 }
 
-/// Every kernel uses the processor's AES, if there is any. A study kernel replaces the left
-/// product; a scalar one (baseline, look-up tables, OpenMP) replaces the elimination too.
+impl KernelToken {
+    /// The backend behind whatever this kernel does not replace. A study kernel replaces the left
+    /// product; the scalar ones replace the elimination too. Every kernel uses the processor's AES,
+    /// if there is any.
+    #[inline(always)]
+    fn rest(self) -> Library {
+        match self {
+            Self::Library(b) => b,
+            _ => Library::Portable(Portable::new()),
+        }
+    }
+}
+
 impl Backend for KernelToken {
     const NAME: &'static str = "kernel";
 
@@ -249,19 +239,12 @@ impl Backend for KernelToken {
 
     fn left_product(self, left: Coefficients<'_>, right: Operand<'_>, out: Output<'_>) {
         match self {
-            Self::Baseline => scalar::left_product::<scalar::Computed>(left, right, out),
+            Self::Scalar => scalar::left_product::<scalar::Logarithms>(left, right, out),
             Self::Lut => scalar::left_product::<scalar::Tables>(left, right, out),
             Self::Bitsliced => sliced::bitsliced(left, right, out),
-            Self::M4r => sliced::m4r(left, right, out),
-            #[cfg(feature = "openmp")]
-            Self::OpenMp(threads) => openmp::left_product(threads, left, right, out),
-            Self::Portable(b) => b.left_product(left, right, out),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2(b) => b.left_product(left, right, out),
-            #[cfg(target_arch = "x86_64")]
-            Self::Gfni256(b) => b.left_product(left, right, out),
-            #[cfg(target_arch = "x86_64")]
-            Self::Gfni512(b) => b.left_product(left, right, out),
+            Self::M4r1 if right.is_public() => m4r::left_product::<1>(left, right, out),
+            Self::M4r2 if right.is_public() => m4r::left_product::<2>(left, right, out),
+            _ => self.rest().left_product(left, right, out),
         }
     }
 
@@ -273,57 +256,28 @@ impl Backend for KernelToken {
         window: &mut [u8],
         out: Output<'_>,
     ) {
-        Portable::new().left_product_of_stream(left, key, part, window, out);
+        self.rest().left_product_of_stream(left, key, part, window, out);
     }
 
     fn aes128_ctr(self, key: &[u8; 16], iv: &[u8; 16], first: u32, out: &mut [u8]) {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2(b) => b.aes128_ctr(key, iv, first, out),
-            #[cfg(target_arch = "x86_64")]
-            Self::Gfni256(b) => b.aes128_ctr(key, iv, first, out),
-            #[cfg(target_arch = "x86_64")]
-            Self::Gfni512(b) => b.aes128_ctr(key, iv, first, out),
-            _ => Portable::new().aes128_ctr(key, iv, first, out),
-        }
+        self.rest().aes128_ctr(key, iv, first, out);
     }
 
     fn shake256(self, inputs: &[&[&[u8]]], outputs: &mut [&mut [u8]]) {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            Self::Gfni512(b) => b.shake256(inputs, outputs),
-            _ => Portable::new().shake256(inputs, outputs),
-        }
+        self.rest().shake256(inputs, outputs);
     }
 
     fn solve(self, columns: &mut [u8], m: usize, x: &mut [u8]) -> u8 {
         match self {
-            Self::Baseline => scalar::solve::<scalar::Computed>(columns, m, x),
+            Self::Scalar => scalar::solve::<scalar::Logarithms>(columns, m, x),
             Self::Lut => scalar::solve::<scalar::Tables>(columns, m, x),
-            #[cfg(feature = "openmp")]
-            Self::OpenMp(_) => scalar::solve::<scalar::Computed>(columns, m, x),
-            Self::Bitsliced | Self::M4r => Portable::new().solve(columns, m, x),
-            Self::Portable(b) => b.solve(columns, m, x),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2(b) => b.solve(columns, m, x),
-            #[cfg(target_arch = "x86_64")]
-            Self::Gfni256(b) => b.solve(columns, m, x),
-            #[cfg(target_arch = "x86_64")]
-            Self::Gfni512(b) => b.solve(columns, m, x),
+            _ => self.rest().solve(columns, m, x),
         }
     }
 
     #[inline(always)]
     fn vectorize<T>(self, f: impl FnOnce() -> T) -> T {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2(b) => b.vectorize(f),
-            #[cfg(target_arch = "x86_64")]
-            Self::Gfni256(b) => b.vectorize(f),
-            #[cfg(target_arch = "x86_64")]
-            Self::Gfni512(b) => b.vectorize(f),
-            _ => f(),
-        }
+        self.rest().vectorize(f)
     }
 }
 
@@ -345,7 +299,7 @@ mod tests {
             assert_eq!(technique.to_string().parse(), Ok(*technique));
         }
         let names: Vec<String> = all.iter().map(Technique::to_string).collect();
-        for name in ["baseline", "lut", "bitsliced", "m4r", "portable", "threads_1", "threads_2", "threads_4"] {
+        for name in ["scalar", "lut", "bitsliced", "m4r_1", "m4r_2", "portable", "scalar_rayon_1", "portable_rayon_4"] {
             assert!(names.iter().any(|found| found == name), "{names:?}");
         }
         assert!("sse".parse::<Technique>().unwrap_err().contains("m4r"));

@@ -6,7 +6,7 @@ use crate::published::Published;
 /// Times of techniques, set by set, in any unit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Times {
-    /// Their names; one of them is [`BASELINE`].
+    /// Their names; one of them is [`SCALAR`].
     pub(super) techniques: Vec<String>,
     /// The sets in order, each with a time for each technique that was measured.
     pub(super) sets: Vec<(String, Vec<Option<f64>>)>,
@@ -39,9 +39,14 @@ impl Times {
         times[column]
     }
 
+    /// [`Self::time`] as a function, for tables.
+    pub(super) fn time_of(times: &Self, technique: &str, set: &str) -> Option<f64> {
+        times.time(technique, set)
+    }
+
     /// The improvement in percent: `(baseline / technique - 1) * 100`.
     pub(super) fn improvement(&self, technique: &str, set: &str) -> Option<f64> {
-        Some((self.time(BASELINE, set)? / self.time(technique, set)? - 1.0) * 100.0)
+        Some((self.time(SCALAR, set)? / self.time(technique, set)? - 1.0) * 100.0)
     }
 
     /// The mean of the improvements over all sets; `None` if one of them is missing.
@@ -51,11 +56,17 @@ impl Times {
 
     /// The techniques without the baseline, with their averages, the best first.
     pub(super) fn ranking(&self) -> Vec<(&str, f64)> {
-        let others = self.techniques.iter().filter(|technique| *technique != BASELINE);
+        let others = self.techniques.iter().filter(|technique| *technique != SCALAR);
         let mut ranking: Vec<_> =
             others.filter_map(|technique| Some((&**technique, self.average(technique)?))).collect();
         ranking.sort_by(|a, b| b.1.total_cmp(&a.1));
         ranking
+    }
+
+    /// The mean over all sets of the speed of `technique` in
+    /// multiples of the baseline's.
+    pub(super) fn factor(&self, technique: &str) -> Option<f64> {
+        self.ratio(SCALAR, technique)
     }
 
     /// The mean over all sets of the time of `technique` divided by the time of `other`.
@@ -72,14 +83,15 @@ impl Times {
 /// Our name for a technique of the published experiment.
 fn our_name(column: &str) -> &str {
     match column {
-        "openmp_4" => "threads_4",
-        "avx2_openmp" => "avx2_threads_4",
+        "baseline" => SCALAR,
+        "openmp_4" => "scalar_openmp_4",
+        "avx2_openmp" => "avx2_openmp_4",
         same => same,
     }
 }
 
-/// The technique that all others are compared with.
-pub(super) const BASELINE: &str = "baseline";
+/// The baseline: the technique that all others are compared with.
+pub(super) const SCALAR: &str = "scalar";
 
 #[cfg(test)]
 pub(super) mod tests {
@@ -95,10 +107,10 @@ pub(super) mod tests {
 
     #[test]
     fn improvements_averages_and_ranking() {
-        let times = times(["baseline", "a", "b"], &[("MAYO_1", [2.0, 1.0, 4.0]), ("MAYO_5", [9.0, 2.0, 1.0])]);
+        let times = times(["scalar", "a", "b"], &[("MAYO_1", [2.0, 1.0, 4.0]), ("MAYO_5", [9.0, 2.0, 1.0])]);
         assert_eq!(times.improvement("a", "MAYO_1"), Some(100.0));
         assert_eq!(times.improvement("b", "MAYO_1"), Some(-50.0));
-        assert_eq!(times.improvement("baseline", "MAYO_5"), Some(0.0));
+        assert_eq!(times.improvement("scalar", "MAYO_5"), Some(0.0));
         assert_eq!(times.average("a"), Some(225.0));
         assert_eq!(times.ranking(), [("b", 375.0), ("a", 225.0)]);
         assert_eq!(times.ratio("b", "a"), Some(2.25));
@@ -106,7 +118,7 @@ pub(super) mod tests {
 
     #[test]
     fn what_was_not_measured_has_no_average_and_no_rank() {
-        let mut times = times(["baseline", "a"], &[("MAYO_1", [2.0, 1.0]), ("MAYO_5", [9.0, 2.0])]);
+        let mut times = times(["scalar", "a"], &[("MAYO_1", [2.0, 1.0]), ("MAYO_5", [9.0, 2.0])]);
         times.sets[1].1[1] = None;
         assert_eq!(times.improvement("a", "MAYO_1"), Some(100.0));
         assert_eq!(times.average("a"), None);
@@ -120,7 +132,7 @@ pub(super) mod tests {
         let published = Times::published();
         let ranking = published.ranking();
         let names: Vec<&str> = ranking.iter().map(|(name, _)| *name).collect();
-        assert_eq!(names, ["avx2", "threads_4", "avx2_threads_4", "lut"]);
+        assert_eq!(names, ["avx2", "scalar_openmp_4", "avx2_openmp_4", "lut"]);
         for ((technique, average), expected) in ranking.iter().zip([277.9, 50.4, 49.3, 36.0]) {
             assert!((average - expected).abs() < 0.1, "{average} against {expected}");
             assert_eq!(Times::stated_average(technique), Some(expected));

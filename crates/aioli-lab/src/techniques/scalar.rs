@@ -1,12 +1,12 @@
-//! One element at a time: the baseline, and the same with products and inverses from tables.
+//! One element at a time: the scalar baseline, and the same with products looked up.
 //!
-//! The baseline computes each product by shifts and masks. The table variant looks it up in tables
-//! of [`OVERHEAD_BYTES`] bytes, at addresses that depend on secrets. Both share an elimination that
-//! branches on secrets. So **neither is constant time**; both are for study only.
+//! Both are what a programmer writes first. Elements are unpacked, one to a byte, and multiplied
+//! one after another. The baseline multiplies by logarithms, as textbooks do; the look-up tables
+//! hold all products and inverses in [`OVERHEAD_BYTES`] bytes. Addresses and branches depend on
+//! secrets, so **neither is constant time**; both are for study only.
 
 use aioli::gf16;
 use aioli::packed::{Coefficients, Operand, Output};
-use std::hint::black_box;
 
 /// A way to compute products and inverses in GF(16).
 pub(super) trait Field {
@@ -14,17 +14,20 @@ pub(super) trait Field {
     fn inverse(a: u8) -> u8;
 }
 
-/// Arithmetic by shifts and masks.
-pub(super) struct Computed;
+/// Arithmetic by logarithms to the base of the generator x.
+pub(super) struct Logarithms;
 
-impl Field for Computed {
+impl Field for Logarithms {
     #[inline(always)]
     fn mul(a: u8, b: u8) -> u8 {
-        gf16::mul(a, b)
+        if a == 0 || b == 0 {
+            return 0;
+        }
+        POWERS[usize::from(LOGARITHMS[usize::from(a & 15)] + LOGARITHMS[usize::from(b & 15)]) & 31]
     }
 
     fn inverse(a: u8) -> u8 {
-        gf16::inverse(a)
+        if a == 0 { 0 } else { POWERS[usize::from(15 - LOGARITHMS[usize::from(a & 15)])] }
     }
 }
 
@@ -34,11 +37,11 @@ pub(super) struct Tables;
 impl Field for Tables {
     #[inline(always)]
     fn mul(a: u8, b: u8) -> u8 {
-        PRODUCTS[usize::from(a << 4 | b)]
+        PRODUCTS[usize::from(a & 15)][usize::from(b & 15)]
     }
 
     fn inverse(a: u8) -> u8 {
-        INVERSES[usize::from(a)]
+        INVERSES[usize::from(a & 15)]
     }
 }
 
@@ -47,17 +50,18 @@ pub(super) fn left_product<F: Field>(left: Coefficients<'_>, right: Operand<'_>,
     out.clear(left.rows(), right.row_bytes());
     let stride = out.stride();
     let out = out.bytes_mut();
+    let length = 2 * right.row_bytes();
+    let mut sums = vec![0; left.rows() * length];
     for i in 0..right.count() {
-        let row = right.row(i);
-        for (r, &coefficient) in left.of_row(i).iter().enumerate() {
-            let out = &mut out[r * stride + i * right.step()..][..row.len()];
-            for (out, &byte) in out.iter_mut().zip(row) {
-                // An opaque byte keeps the compiler from vectorizing the loop: this is one element
-                // at a time.
-                let byte = black_box(byte);
-                *out ^= F::mul(coefficient, byte & 15) | F::mul(coefficient, byte >> 4) << 4;
+        let row: Vec<u8> = right.row(i).iter().flat_map(|byte| [byte & 15, byte >> 4]).collect();
+        for (sums, &coefficient) in sums.chunks_exact_mut(length.max(1)).zip(left.of_row(i)) {
+            for (sum, &element) in sums[2 * i * right.step()..].iter_mut().zip(&row) {
+                *sum ^= F::mul(coefficient, element);
             }
         }
+    }
+    for (sums, out) in sums.chunks_exact(length.max(1)).zip(out.chunks_mut(stride.max(1))) {
+        sums.as_chunks().0.iter().zip(out).for_each(|([low, high], out)| *out ^= low | high << 4);
     }
 }
 
@@ -100,12 +104,34 @@ pub(super) fn solve<F: Field>(columns: &[u8], m: usize, x: &mut [u8]) -> u8 {
     1
 }
 
-/// The product of `a` and `b` at index `a * 16 + b`.
-static PRODUCTS: [u8; 256] = {
-    let mut products = [0; 256];
+/// The powers of x, twice, so that a sum of two logarithms needs no reduction.
+static POWERS: [u8; 32] = {
+    let mut powers = [1; 32];
+    let mut i = 1;
+    while i < powers.len() {
+        powers[i] = gf16::mul(powers[i - 1], 2);
+        i += 1;
+    }
+    powers
+};
+
+/// The logarithm of each element but zero.
+static LOGARITHMS: [u8; 16] = {
+    let mut logarithms = [0; 16];
     let mut i = 0;
-    while i < products.len() {
-        products[i] = gf16::mul(i as u8 >> 4, i as u8 & 15);
+    while i < 15 {
+        logarithms[POWERS[i] as usize] = i as u8;
+        i += 1;
+    }
+    logarithms
+};
+
+/// The product of `a` and `b` at row `a`, column `b`.
+static PRODUCTS: [[u8; 16]; 16] = {
+    let mut products = [[0; 16]; 16];
+    let mut i = 0;
+    while i < 256 {
+        products[i >> 4][i & 15] = gf16::mul(i as u8 >> 4, i as u8 & 15);
         i += 1;
     }
     products
@@ -129,11 +155,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_hold_the_field_and_take_272_bytes() {
+    fn logarithms_and_tables_are_the_field_and_tables_take_272_bytes() {
         for a in 0..16 {
-            assert_eq!(Tables::inverse(a), gf16::inverse(a));
+            assert_eq!([Tables::inverse(a), Logarithms::inverse(a)], [gf16::inverse(a); 2]);
             for b in 0..16 {
-                assert_eq!(Tables::mul(a, b), gf16::mul(a, b));
+                assert_eq!([Tables::mul(a, b), Logarithms::mul(a, b)], [gf16::mul(a, b); 2]);
             }
         }
         assert_eq!(OVERHEAD_BYTES, 272);

@@ -1,8 +1,7 @@
-//! Many elements at a time in 64-bit words: bit slices, and the Method of the Four Russians (M4R)
-//! on nibbles.
+//! Many elements at a time in 64-bit words: bit slices.
 //!
-//! Both walk down the operand in tiles, with one accumulator for each row of the result. In a
-//! triangle they stop at the diagonal.
+//! The product walks down the operand in tiles, with one accumulator for each row of the result. In
+//! a triangle it stops at the diagonal.
 
 use aioli::backend::MAX_ROWS;
 use aioli::gf16;
@@ -44,37 +43,6 @@ pub(super) fn bitsliced(left: Coefficients<'_>, right: Operand<'_>, mut out: Out
                 *bytes = word.to_le_bytes();
             }
             add(&mut out[r * stride..][..right.row_bytes()], column, &bytes);
-        }
-    }
-}
-
-/// The left product by the Method of the Four Russians: a table of the sixteen multiples of each
-/// word (sixteen nibbles) of the operand, and one look-up for each row of the result.
-///
-/// The table costs 14 word operations besides the doublings; a product costs a load and an XOR per
-/// 16 elements. The address of the look-up is an element of `left`, so this is **not constant
-/// time** if `left` is secret, as in keygen and signing.
-pub(super) fn m4r(left: Coefficients<'_>, right: Operand<'_>, mut out: Output<'_>) {
-    out.clear(left.rows(), right.row_bytes());
-    let stride = out.stride();
-    let out = out.bytes_mut();
-    for column in (0..right.row_bytes()).step_by(8) {
-        let mut sums = [0; MAX_ROWS];
-        let sums = &mut sums[..left.rows()];
-        for i in 0..right.count() {
-            let Some(tile) = tile::<8>(right, i, column) else { break };
-            let mut multiples = [0; 16];
-            for (bit, multiple) in gf16::multiples(u64::from_le_bytes(tile)).into_iter().enumerate() {
-                for e in 0..1 << bit {
-                    multiples[e | 1 << bit] = multiples[e] ^ multiple;
-                }
-            }
-            for (sum, &coefficient) in sums.iter_mut().zip(left.of_row(i)) {
-                *sum ^= multiples[usize::from(coefficient & 15)];
-            }
-        }
-        for (r, sum) in sums.iter().enumerate() {
-            add(&mut out[r * stride..][..right.row_bytes()], column, &sum.to_le_bytes());
         }
     }
 }
