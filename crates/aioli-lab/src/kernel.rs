@@ -6,25 +6,28 @@
 //! `left`. Core cycles are times multiplied by the core's clock, which the same rounds have
 //! measured.
 
+mod product;
 mod roofline;
+mod round1;
+mod stored;
 
 use crate::chapter::{Run, Section};
 use crate::measure::{self, Cell, Conditions, Operation};
+use crate::peers::round_number;
 use crate::published::Published;
 use crate::random::Random;
-use crate::record::Measurement;
+use crate::record::{Label, Measurement};
 use crate::samples::Samples;
 use crate::show::{Block, Table, significant};
 use crate::study::{self, Study, label};
 use crate::techniques::Technique;
-use aioli::backend::{Backend, DetectedBackend, Portable};
-use aioli::packed::{Coefficients, Operand, Output};
+use aioli::backend::{Backend, DetectedBackend};
 use aioli::params::ParameterSet;
 use aioli::{Algorithm, with_set};
-use anyhow::{Result, ensure};
+use anyhow::Result;
+use product::{Product, Size};
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
-use std::marker::PhantomData;
 use std::rc::Rc;
 
 /// The measurements.
@@ -38,10 +41,17 @@ pub(crate) struct Kernels {
     conditions: Conditions,
 }
 
+fn round_3() -> u8 {
+    3
+}
+
 /// The sizes of the left products of a set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Shape {
     set: String,
+    /// The round of NIST's process; records that do not say it are of round 3.
+    #[serde(default = "round_3")]
+    round: u8,
     p1_bytes: usize,
     /// Bytes in P1 and P2 together, the length of the key stream.
     p_bytes: usize,
@@ -54,6 +64,7 @@ impl Shape {
     fn of<P: ParameterSet>() -> Self {
         Self {
             set: P::ALGORITHM.set_name().into(),
+            round: round_number(P::ALGORITHM),
             p1_bytes: P::P1_BYTES,
             p_bytes: P::P_BYTES,
             keygen_rows: P::O,
@@ -94,6 +105,8 @@ pub(crate) fn measure(run: &Run<'_>, algorithms: &[Algorithm]) -> Result<Kernels
         let aes = with_set!(algorithm, P => key_stream::<P>()?);
         cells.push(Cell::new(label(algorithm, Technique::library(DetectedBackend::best().kind())), aes));
     }
+    let names: Vec<&str> = algorithms.iter().map(|algorithm| algorithm.set_name()).collect();
+    cells.extend(round1::cells(&names)?);
     let rounds = study::rounds(run, ROUNDS, QUICK_ROUNDS);
     run.begin("kernels, round", rounds);
     let conditions = measure::interleaved(&mut cells, rounds, run.stop, |done| run.done(done))?;
@@ -102,47 +115,14 @@ pub(crate) fn measure(run: &Run<'_>, algorithms: &[Algorithm]) -> Result<Kernels
     Ok(Kernels { shapes, results, conditions })
 }
 
-/// A left product with P1, and its operands.
-struct Product<P> {
-    p1: Rc<[u8]>,
-    elements: Vec<u8>,
-    rows: usize,
-    set: PhantomData<P>,
-}
-
-impl<P: ParameterSet> Product<P> {
-    fn add_to<B: Backend>(&self, b: B, out: &mut [u8]) {
-        let row_bytes = P::V * P::M_BYTES;
-        let left = Coefficients::new(&self.elements, self.rows, self.rows);
-        let right = Operand::upper(&self.p1, P::V, row_bytes, P::M_BYTES).public();
-        b.left_product(left, right, Output::add_to(out, row_bytes));
-    }
-}
-
-/// The three products of a technique, each first compared with the portable backend's.
+/// The three products of a technique with P1.
 fn operations<P: ParameterSet>(technique: Technique) -> Result<Vec<Operation>> {
-    let token = technique.token()?;
-    let mut p1 = vec![0; P::P1_BYTES];
-    Random::fill(&mut p1);
-    let p1: Rc<[u8]> = p1.into();
     OPERATIONS
         .iter()
         .map(|&name| {
-            let rows = Shape::of::<P>().rows(name);
-            let mut elements = vec![0; P::V * rows];
-            Random::fill(&mut elements);
-            elements.iter_mut().for_each(|element| *element &= 15);
-            let product = Product::<P> { p1: Rc::clone(&p1), elements, rows, set: PhantomData };
-            let mut out = vec![0; rows * P::V * P::M_BYTES];
-            let mut expected = out.clone();
-            product.add_to(Portable::new(), &mut expected);
-            product.add_to(token, &mut out);
-            ensure!(out == expected, "{technique}: its product with P1 of {} is wrong", P::ALGORITHM);
-            Ok(Operation::new(name, move || {
-                product.add_to(token, &mut out);
-                black_box(&mut out);
-                Ok(())
-            }))
+            let left_rows = Shape::of::<P>().rows(name);
+            let size = Size { count: P::V, row_bytes: P::V * P::M_BYTES, step: P::M_BYTES, left_rows };
+            Rc::new(Product::random(size)).operation(name, technique)
         })
         .collect()
 }
@@ -177,62 +157,27 @@ impl Kernels {
         (core, result.median_cycles.map(|cycles| work / cycles))
     }
 
-    fn of_set<'a>(&'a self, set: &'a str) -> impl Iterator<Item = &'a Measurement> {
-        self.results.iter().filter(move |result| result.label.set == set)
-    }
-
-    /// The speed of nibbles with M4R in multiples of bit slices, published for the Cortex-M4 and
-    /// measured here.
-    fn sliced(&self) -> Table {
-        let all = &Published::get().m4_arithmetic;
-        let title = format!(
-            "Nibble-sliced with M4R, times as fast as bit-sliced: cycles on the Cortex-M4 ({}), and here",
-            all.first().map_or("", |figures| &figures.source)
-        );
-        let mut table = Table::new(title, ["", "bit-sliced", "M4R", "published", "here"]);
-        for figures in all {
-            // Results here are those of the set with the same name; the published one is of round
-            // 1.
-            let set = figures.set.split(' ').next().unwrap_or_default();
-            let products = [
-                ("(P1 + P1^T) O", &figures.p1_p1t_times_o, None),
-                ("P1 V^T", &figures.p1_times_vt, Some("verify")),
-                ("P1 O", &figures.p1_times_o, Some("keygen")),
-            ];
-            for (product, cycles, operation) in products {
-                let time = |technique: &str| {
-                    let found = |result: &&Measurement| {
-                        result.label.backend == technique && Some(&*result.operation) == operation
-                    };
-                    self.of_set(set).find(found).map(|result| result.median_ns)
-                };
-                let here = time("bitsliced").zip(time("m4r")).map_or(String::new(), |(a, b)| significant(a / b));
-                table.row([
-                    format!("{}, {product}", figures.set),
-                    significant(cycles.bitsliced as f64),
-                    significant(cycles.m4r as f64),
-                    significant(cycles.bitsliced as f64 / cycles.m4r as f64),
-                    here,
-                ]);
-            }
-        }
-        table
+    fn of_set<'a>(&'a self, shape: &'a Shape) -> impl Iterator<Item = &'a Measurement> {
+        let wanted = |label: &Label| (label.round, &label.set) == (Some(shape.round), &shape.set);
+        self.results.iter().filter(move |result| wanted(&result.label))
     }
 
     fn table(&self, shape: &Shape) -> Table {
-        let title =
-            format!("{}: multiply-accumulates per core cycle (per reference cycle), by operation (rows)", shape.set);
+        let title = format!(
+            "Round {}, {}: multiply-accumulates per core cycle (per reference cycle), by operation (rows)",
+            shape.round, shape.set
+        );
         let named = OPERATIONS.map(|operation| format!("{operation} ({})", shape.rows(operation)));
-        let mut table = Table::new(title, std::iter::once("".to_owned()).chain(named));
+        let mut table = Table::new(title, std::iter::once("".to_owned()).chain(named)).folded();
         let mut techniques: Vec<&str> = Vec::new();
-        for result in self.of_set(&shape.set).filter(|result| result.operation != AES) {
+        for result in self.of_set(shape).filter(|result| result.operation != AES) {
             if !techniques.contains(&&*result.label.backend) {
                 techniques.push(&result.label.backend);
             }
         }
         for technique in techniques {
             let cells = OPERATIONS.map(|operation| {
-                self.of_set(&shape.set)
+                self.of_set(shape)
                     .find(|result| result.label.backend == technique && result.operation == operation)
                     .map_or(String::new(), |result| figure(self.per_cycle(result, shape.work(operation))))
             });
@@ -254,7 +199,9 @@ impl Section for Kernels {
     fn blocks(&self) -> Vec<Block> {
         let records = &Published::get().multiply_accumulate_records;
         let mut blocks = vec![Block::Text(format!(
-            "Published, with AVX2: {} per cycle on Skylake, {} on Ice Lake ({}). The core runs at {}, the counter at \
+            "A left product multiplies a small secret matrix from the left with P1, a public matrix of m-vectors, and \
+             is most of the arithmetic of MAYO. A multiply-accumulate is one product in GF(16), added to a sum. \
+             Published, with AVX2: {} per cycle on Skylake, {} on Ice Lake ({}). The core runs at {}, the counter at \
              {}; {}.",
             records.skylake,
             records.ice_lake,
@@ -266,13 +213,16 @@ impl Section for Kernels {
         let mut aes = Table::new("AES-128-CTR of P1 and P2: bytes per core cycle (per reference cycle)", ["", "bytes"]);
         for shape in &self.shapes {
             blocks.push(Block::Table(self.table(shape)));
-            for result in self.of_set(&shape.set).filter(|result| result.operation == AES) {
-                aes.row([shape.set.clone(), figure(self.per_cycle(result, shape.p_bytes as f64))]);
+            for result in self.of_set(shape).filter(|result| result.operation == AES) {
+                aes.row([
+                    format!("{}, round {}", shape.set, shape.round),
+                    figure(self.per_cycle(result, shape.p_bytes as f64)),
+                ]);
             }
         }
         blocks.push(Block::Table(aes));
-        blocks.push(Block::Table(self.sliced()));
         blocks.extend(roofline::blocks(self));
+        blocks.extend(round1::blocks(self));
         blocks
     }
 }

@@ -8,6 +8,7 @@
 //! are assumptions about the processor, and the report states them.
 
 use super::{Kernels, OPERATIONS};
+use crate::record::Measurement;
 use crate::show::{Block, Chart, Curve, Marks};
 use aioli::backend::BackendKind;
 
@@ -31,6 +32,9 @@ const ROOFS: [Roof; 4] = [
     Roof { kind: BackendKind::Gfni512, instruction: "vgf2p8affineqb zmm", each: 256.0, starts: 1.0 },
     Roof { kind: BackendKind::Gfni512, instruction: "vgf2p8affineqb zmm", each: 256.0, starts: 2.0 },
 ];
+
+/// The kernels that are drawn: few enough for colours that tell them apart. The tables have all.
+const DRAWN: [&str; 6] = ["bitsliced", "m4r_2", "portable", "neon", "avx2", "gfni512"];
 
 /// Bytes per cycle from the second cache, an assumption.
 const L2_BYTES: f64 = 32.0;
@@ -56,7 +60,9 @@ pub(super) fn blocks(section: &Kernels) -> Vec<Block> {
 pub(super) fn chart(section: &Kernels) -> Chart {
     let mut curves: Vec<Curve> = Vec::new();
     for shape in &section.shapes {
-        for result in section.of_set(&shape.set).filter(|result| OPERATIONS.contains(&&*result.operation)) {
+        let drawn =
+            |result: &&Measurement| OPERATIONS.contains(&&*result.operation) && DRAWN.contains(&&*result.label.backend);
+        for result in section.of_set(shape).filter(drawn) {
             let (Some(height), _) = section.per_cycle(result, shape.work(&result.operation)) else { continue };
             let point = (intensity(shape.rows(&result.operation)), height);
             match curves.iter_mut().find(|curve| curve.name == result.label.backend) {
@@ -70,7 +76,7 @@ pub(super) fn chart(section: &Kernels) -> Chart {
     let most = all().fold(0.0, f64::max);
     let roofs: Vec<Curve> = ROOFS
         .iter()
-        .filter(|roof| roof.kind.detect().is_ok())
+        .filter(|roof| roof.kind.detect().is_ok() && DRAWN.contains(&roof.kind.name()))
         .map(|roof| Curve {
             name: format!("{} {} a cycle", roof.starts, roof.instruction),
             points: roof_points(roof.each * roof.starts, least, most),
