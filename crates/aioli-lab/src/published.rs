@@ -6,6 +6,7 @@
 
 mod beside;
 mod counted;
+mod doubts;
 
 use crate::record::Record;
 use crate::show;

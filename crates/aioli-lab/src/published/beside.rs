@@ -1,9 +1,8 @@
 //! Our figures beside the published ones.
 
-use super::{Counted, Cycles, OPERATIONS, Published, TwoWays};
+use super::{Counted, Cycles, OPERATIONS, Published, TwoWays, doubts};
 use crate::record::{Machine, Measurement, Record};
 use crate::show::{Block, Chart, Marks, Table, significant};
-use aioli::backend::BackendKind;
 use aioli::{Algorithm, Round};
 
 /// All published figures with ours beside them, and a warning for each platform that is not this
@@ -27,17 +26,31 @@ pub(crate) fn blocks(record: &Record, counted: &[Counted]) -> Vec<Block> {
         blocks.push(Block::Warning(format!("the record has no figures of ours for {} of round 2", missing.join(", "))));
     }
     let published = Published::get();
+    let of_this_kind = published.cycles.iter().filter(|table| table.kind != "other");
+    let mut elsewhere: Vec<&str> = of_this_kind.map(|table| &*table.platform).collect();
+    elsewhere.retain(|platform| !same_processor(&machine.cpu, platform));
+    elsewhere.sort_unstable();
+    elsewhere.dedup();
+    if !elsewhere.is_empty() {
+        blocks.push(Block::Warning(not_the_same(machine, &elsewhere.join(", "))));
+    }
     for table in &published.cycles {
-        cycles(&mut blocks, record, table);
+        match &*table.kind {
+            "other" => arm(&mut blocks, counted, table),
+            _ => cycles(&mut blocks, record, table),
+        }
     }
     blocks.extend(OPERATIONS.iter().enumerate().map(|(i, operation)| chart(record, i, operation)));
     blocks.extend(counted.iter().flat_map(Counted::blocks));
     headline(&mut blocks, record);
+    blocks.extend(doubts::of_headline());
     dilithium(&mut blocks, record);
     gpu(&mut blocks, record);
+    blocks.extend(doubts::of_gpu());
     sizes(&mut blocks);
     m4_arithmetic(&mut blocks);
     experiments(&mut blocks);
+    blocks.extend(doubts::of_experiments());
     blocks
 }
 
@@ -49,13 +62,14 @@ pub(crate) fn our_cycles(machine: &Machine, ours: &Measurement) -> Option<f64> {
 
 /// A warning that the platforms differ, if they do.
 pub(crate) fn platform_warning(machine: &Machine, platform: &str) -> Option<String> {
-    if same_processor(&machine.cpu, platform) {
-        return None;
-    }
-    Some(format!(
-        "measured on {}, published for {platform}: the ratios compare machines and compilers as much as programs",
+    (!same_processor(&machine.cpu, platform)).then(|| not_the_same(machine, platform))
+}
+
+fn not_the_same(machine: &Machine, platforms: &str) -> String {
+    format!(
+        "measured on {}, published for {platforms}: the ratios compare machines and compilers as much as programs",
         machine.cpu
-    ))
+    )
 }
 
 /// Whether a processor, by its own name, is the one that a publication names.
@@ -71,55 +85,103 @@ fn same_processor(cpu: &str, platform: &str) -> bool {
 fn cycles(blocks: &mut Vec<Block>, record: &Record, published: &Cycles) {
     let machine = &record.machine;
     let ghz = published.ghz.map_or(String::new(), |ghz| format!(" at {ghz:.2} GHz"));
-    let title = format!("{} on {}{ghz}, {}", published.implementation, published.platform, published.build);
-    // Our backend for the same instruction set is shown beside our fastest.
-    let alike = BackendKind::ALL.iter().map(|kind| kind.name()).find(|&name| name == published.kind);
-    let mut header = vec!["set and operation".to_owned(), "published, kilocycles".into(), "us".into()];
-    if let Some(alike) = alike {
-        header.extend([format!("ours, {alike}"), "ratio".into()]);
-    }
-    header.extend(["our fastest".into(), "backend".into(), "ratio".into()]);
-    let mut table = Table::new(title, header);
-    for (set, figures) in &published.sets {
-        for (operation, &figure) in OPERATIONS.iter().zip(figures) {
-            let figure = figure as f64;
-            let doubtful = if published.is_suspect(set, operation) { " (suspect)" } else { "" };
-            let mut row = vec![
-                format!("{set} {operation}"),
-                format!("{}{doubtful}", significant(figure / 1e3)),
-                published.ghz.map_or(String::new(), |ghz| significant(figure / ghz / 1e3)),
-            ];
-            let beside = |row: &mut Vec<String>, ours: Option<&Measurement>, name: bool| {
-                let cycles = ours.and_then(|ours| our_cycles(machine, ours));
-                row.push(cycles.map_or(MISSING.into(), |cycles| significant(cycles / 1e3)));
-                if name {
-                    row.push(ours.map_or(MISSING.into(), |ours| ours.label.backend.clone()));
-                }
-                row.push(cycles.map_or(MISSING.into(), |cycles| significant(figure / cycles)));
-            };
-            if let Some(alike) = alike {
-                beside(&mut row, record.find("aioli", alike, (2, set), operation), false);
+    let title = format!(
+        "Round 2: {} on {}{ghz}, {}, and ours on this machine",
+        published.implementation, published.platform, published.build
+    );
+    let alike = &published.kind;
+    let header = [
+        "set and operation".to_owned(),
+        "published, kilocycles".into(),
+        "us".into(),
+        format!("ours, {alike}"),
+        "ratio".into(),
+        "our fastest".into(),
+        "backend".into(),
+        "ratio".into(),
+    ];
+    let mut table = Table::new(title, header).folded();
+    for (set, operation, figure) in figures(published) {
+        let mut row = vec![
+            format!("{set} {operation}"),
+            shown(published, set, operation, figure),
+            published.ghz.map_or(String::new(), |ghz| significant(figure / ghz / 1e3)),
+        ];
+        let beside = |row: &mut Vec<String>, ours: Option<&Measurement>, name: bool| {
+            let cycles = ours.and_then(|ours| our_cycles(machine, ours));
+            row.push(cycles.map_or(MISSING.into(), |cycles| significant(cycles / 1e3)));
+            if name {
+                row.push(ours.map_or(MISSING.into(), |ours| ours.label.backend.clone()));
             }
-            beside(&mut row, record.fastest((2, set), operation), true);
-            table.row(row);
-        }
+            row.push(cycles.map_or(MISSING.into(), |cycles| significant(figure / cycles)));
+        };
+        beside(&mut row, record.find("aioli", alike, (2, set), operation), false);
+        beside(&mut row, record.fastest((2, set), operation), true);
+        table.row(row);
     }
     blocks.push(Block::Table(table));
+    source(blocks, published);
+}
+
+/// A processor of another kind: beside it stand counts of instructions on that kind, if there is a
+/// record of them, and never times of this machine.
+fn arm(blocks: &mut Vec<Block>, counted: &[Counted], published: &Cycles) {
+    let title = format!("Round 2: {} on {}, {}", published.implementation, published.platform, published.build);
+    let (processor, command) = match published.implementation.ends_with("neon") {
+        true => ("aarch64", "cargo xtask neon"),
+        false => ("Cortex-M4", "cargo xtask firmware"),
+    };
+    let ours = counted.iter().find(|counted| counted.processor() == processor);
+    let mut header = vec!["set and operation", "published, kilocycles"];
+    if ours.is_some() {
+        header.extend(["ours, instructions (thousands)", "ours, estimated kilocycles", "published / estimate"]);
+    }
+    let mut table = Table::new(title, header).folded();
+    for (set, operation, figure) in figures(published) {
+        let mut row = vec![format!("{set} {operation}"), shown(published, set, operation, figure)];
+        if let Some(ours) = ours {
+            let cell = |value: Option<f64>| value.map_or(MISSING.into(), significant);
+            let (instructions, estimate) = ours.fewest(set, operation);
+            row.push(cell(instructions.map(|count| count / 1e3)));
+            row.push(cell(estimate.map(|cycles| cycles / 1e3)));
+            row.push(cell(estimate.map(|cycles| figure / cycles)));
+        }
+        table.row(row);
+    }
+    blocks.push(Block::Table(table));
+    source(blocks, published);
+    if ours.is_none() {
+        blocks.push(Block::Warning(format!(
+            "ours on such a processor are counts of instructions, which are missing here: {command} makes the record, \
+             --counted RECORD shows it"
+        )));
+    }
+}
+
+/// The cells of a table: set, operation, cycles.
+fn figures(published: &Cycles) -> impl Iterator<Item = (&str, &'static str, f64)> {
+    published.sets.iter().flat_map(|(set, figures)| {
+        OPERATIONS.into_iter().zip(figures).map(move |(name, &figure)| (&**set, name, figure as f64))
+    })
+}
+
+/// A published figure in kilocycles, marked if it is doubtful.
+fn shown(published: &Cycles, set: &str, operation: &str, figure: f64) -> String {
+    let doubtful = if published.is_suspect(set, operation) { " (suspect)" } else { "" };
+    format!("{}{doubtful}", significant(figure / 1e3))
+}
+
+fn source(blocks: &mut Vec<Block>, published: &Cycles) {
     blocks.push(Block::Text(format!("Source: {}.", published.source)));
     if let Some(suspect) = &published.suspect {
         let operation = suspect.cell.operation.as_deref().unwrap_or("every operation");
         blocks.push(Block::Warning(format!("suspect: {} {operation}: {}", suspect.cell.set, suspect.reason)));
     }
-    blocks.extend(platform_warning(machine, &published.platform).map(Block::Warning));
 }
 
 /// Published implementations with vector instructions, and ours, at one operation.
 fn chart(record: &Record, index: usize, operation: &str) -> Block {
-    let published: Vec<&Cycles> = Published::get()
-        .cycles
-        .iter()
-        .filter(|table| table.implementation != "MAYO-M4" && table.kind != "portable")
-        .collect();
+    let published: Vec<&Cycles> = Published::get().cycles.iter().filter(|table| table.kind == "avx2").collect();
     let mut series: Vec<String> = published.iter().map(|table| short(table)).collect();
     series.push("aioli avx2, here".into());
     series.push("aioli fastest, here".into());
@@ -163,7 +225,7 @@ fn short(table: &Cycles) -> String {
 fn headline(blocks: &mut Vec<Block>, record: &Record) {
     let published = &Published::get().headline;
     let mut table = Table::new(
-        format!("Times that the MAYO team gives first: {}, MAYO-C avx2", published.platform),
+        format!("Round 2: times that the MAYO team gives first, {}, MAYO-C avx2", published.platform),
         ["set and operation", "published, us", "our fastest, us", "backend", "ratio"],
     );
     for entry in &published.entries {
@@ -193,7 +255,7 @@ fn dilithium(blocks: &mut Vec<Block>, record: &Record) {
         found.min_by(|a, b| a.median_ns.total_cmp(&b.median_ns))
     };
     let mut table = Table::new(
-        "Dilithium2, for scale: kilocycles, and its successor ML-DSA-44 here",
+        "Dilithium2, beside MAYO for scale: kilocycles, and its successor ML-DSA-44 here",
         ["operation", "Ice Lake", "Cortex-M4", "ML-DSA-44 here", "implementation"],
     );
     for (i, operation) in OPERATIONS.iter().enumerate() {
@@ -214,7 +276,10 @@ fn dilithium(blocks: &mut Vec<Block>, record: &Record) {
 fn gpu(blocks: &mut Vec<Block>, record: &Record) {
     let published = &Published::get().gpu;
     let mut table = Table::new(
-        format!("Round trips (keygen, sign and verify, once each) per second: on a CPU and on {}", published.device),
+        format!(
+            "Round trips (keygen, sign and verify, once each) per second, on a CPU and on {}; ours of round 2",
+            published.device
+        ),
         ["set", "published CPU", "published GPU", "GPU latency, ms", "ours, 1 thread", "ours / CPU", "ours / GPU"],
     );
     for set in SETS {
@@ -248,7 +313,7 @@ fn round_trips_per_second(record: &Record, set: &str) -> Option<f64> {
 fn sizes(blocks: &mut Vec<Block>) {
     let published = &Published::get().parameter_sets;
     let header = ["set", "level", "secret key", "ours", "public key", "ours", "signature", "ours"];
-    let mut table = Table::new("Sizes in bytes, round 2", header);
+    let mut table = Table::new("Sizes in bytes, round 2", header).folded();
     for (set, sizes) in &published.sets {
         let ours =
             Algorithm::ALL.into_iter().find(|algorithm| algorithm.round() == Round::Two && algorithm.set_name() == set);
@@ -290,7 +355,8 @@ fn m4_arithmetic(blocks: &mut Vec<Block>) {
     }
     blocks.push(Block::Table(table));
     let sources = Published::get().m4_arithmetic.first().map_or("", |published| &published.source);
-    blocks.push(Block::Text(format!("Source: {sources}. `aioli-lab kernel` compares the two on this machine.")));
+    blocks
+        .push(Block::Text(format!("Source: {sources}. The chapter on the left product has ours on the same shapes.")));
 }
 
 fn experiments(blocks: &mut Vec<Block>) {
@@ -312,8 +378,7 @@ fn experiments(blocks: &mut Vec<Block>) {
     table.row(std::iter::once("average, as stated".to_owned()).chain(averages));
     blocks.push(Block::Table(table));
     blocks.push(Block::Text(format!(
-        "Source: {}; its look-up tables take {} bytes more. It claims: {}. `aioli-lab techniques` judges these claims \
-         on this machine.",
+        "Source: {}; its look-up tables take {} bytes more. It claims: {}. The chapter on techniques judges these claims.",
         published.source,
         published.lut_memory_overhead_bytes,
         published.claims.join("; ")
@@ -350,8 +415,9 @@ mod tests {
         // 118,704 cycles at 2 GHz are 59.352 us; 118.704 / 100 = 1.19; 118.704 / 50 = 2.37.
         assert_eq!(ice_lake.rows[0], ["MAYO_1 keygen", "119", "59.4", "100", "1.19", "50.0", "gfni512", "2.37"]);
         assert_eq!(ice_lake.rows[1][3], "not measured");
+        // Times of this machine do not stand beside another kind of processor.
         let m4 = table(&blocks, "MAYO-M4");
-        assert_eq!(m4.rows[0], ["MAYO_1 keygen", "9,573", "", "50.0", "gfni512", "191"]);
+        assert_eq!(m4.rows[0], ["MAYO_1 keygen", "9,573"]);
         assert_eq!(table(&blocks, "gives first").rows[0], ["MAYO_1 keygen", "55.0", "12.5", "gfni512", "4.40"]);
     }
 
@@ -371,7 +437,7 @@ mod tests {
         assert!(text.contains("11,337 (suspect)"), "{text}");
         assert!(text.contains("probably a misprint"), "{text}");
         assert!(text.contains("MAYO_four"), "{text}");
-        assert!(text.contains("published for Apple M3"), "{text}");
+        assert!(text.contains("counts of instructions, which are missing here: cargo xtask neon"), "{text}");
         assert!(text.contains("no figures of ours for MAYO_1, MAYO_2, MAYO_3, MAYO_5"), "{text}");
     }
 

@@ -56,6 +56,19 @@ impl Counted {
         serde_json::from_str(&text).with_context(|| format!("{} is not a record of instructions", path.display()))
     }
 
+    /// The emulated processor.
+    pub(super) fn processor(&self) -> &str {
+        &self.machine.cpu
+    }
+
+    /// The fewest instructions of an operation of round 2, and its fewest estimated cycles.
+    pub(super) fn fewest(&self, set: &str, operation: &str) -> (Option<f64>, Option<f64>) {
+        let of_operation =
+            || self.results.iter().filter(|count| (count.round, &*count.set, &*count.operation) == (2, set, operation));
+        let instructions = of_operation().map(|count| count.instructions as f64).reduce(f64::min);
+        (instructions, of_operation().filter_map(|count| count.estimated_cycles).reduce(f64::min))
+    }
+
     /// All figures, published cycles beside the estimates, and a comparison of the backends.
     pub(crate) fn blocks(&self) -> Vec<Block> {
         let Processor { cpu, board } = &self.machine;
@@ -202,6 +215,7 @@ mod tests {
                 {"backend": "armv7em", "set": "MAYO_1", "round": 2, "operation": "keygen", "instructions": 900,
                  "profile": "fast", "loads": 500, "ram_bytes": 4096, "estimated_cycles": 1334.0}]}"#,
         );
+        assert_eq!(counted.fewest("MAYO_1", "keygen"), (Some(900.0), Some(1334.0)));
         let table = counted.figures();
         assert_eq!(table.rows[0][2..], ["1.00", "0.500", "2.00", "1.43", "9,573"]);
         let text = show::text(&counted.blocks());
