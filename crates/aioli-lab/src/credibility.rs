@@ -232,7 +232,7 @@ impl Credibility {
     }
 
     fn flags(&self) -> Table {
-        let mut table = Table::new("Red flags", ["algorithm", "flag", "verdict", "reason"]);
+        let mut table = Table::new("Red flags", ["algorithm", "flag", "verdict", "reason"]).folded();
         for judged in &self.measurements {
             for flag in &judged.flags {
                 let row = [name(&judged.label), flag.name.clone(), flag.verdict().into(), flag.reason.clone()];

@@ -37,7 +37,7 @@ impl Checkout {
     }
 
     /// The first seven digits of the commit, or `unknown`.
-    fn short(&self) -> &str {
+    pub(crate) fn short(&self) -> &str {
         self.commit.get(..7).unwrap_or(&self.commit)
     }
 }
@@ -55,8 +55,12 @@ impl fmt::Display for Checkout {
 
 /// The name of a record that is made now, without its ending: `2026-11-21-7beacd1-all`.
 pub(crate) fn stem(what: &str) -> String {
-    let days = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs() / SECONDS_PER_DAY);
-    format!("{}-{}-{what}", date(days), Checkout::of_source().short())
+    format!("{}-{}-{what}", today(), Checkout::of_source().short())
+}
+
+/// The date in UTC.
+pub(crate) fn today() -> String {
+    date(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs() / SECONDS_PER_DAY))
 }
 
 /// The file to write for a path from the command line: the path itself, or a file in it, named by

@@ -215,7 +215,8 @@ impl Section for Profile {
         let overhead =
             Quartiles::of(self.entries.iter().map(|entry| 100.0 * (entry.total / entry.unprobed - 1.0))).median;
         let mut blocks = vec![Block::Text(format!(
-            "Each call of the kernel contract is timed from outside, in {}; {HASHING} includes the message's, timed \
+            "A left product multiplies a small matrix with P, and whipping adds up products with powers of z. Each call \
+             of the kernel contract is timed from outside, in {}; {HASHING} includes the message's, timed \
              alone; \"{REST}\" is the remainder. Medians of {} rounds at least; the probe itself adds {} % (median \
              over all); {}.",
             self.unit,
@@ -241,7 +242,9 @@ impl Section for Profile {
 /// Thousands of cycles and percent, backend by backend.
 fn table(set: &str, operation: Operation, entries: &[&Entry]) -> Table {
     let header = std::iter::once("").chain(entries.iter().map(|entry| &*entry.label.backend));
-    let mut table = Table::new(format!("{set}, {}: thousands and percent", operation.name()), header);
+    let round = entries.first().and_then(|entry| entry.label.round).map_or(String::new(), |round| round.to_string());
+    let title = format!("Round {round}, {set}, {}: thousands and percent", operation.name());
+    let mut table = Table::new(title, header).folded();
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in entries.iter().flat_map(|entry| &entry.phases) {
         if !names.contains(&&**name) {
@@ -266,9 +269,16 @@ impl Profile {
         self.entries.iter().for_each(|entry| samples.add(Self::KEY, &entry.label, &entry.operation, &entry.raw));
     }
 
+    /// The round of the sets, which are all of one.
+    fn round(&self) -> String {
+        let round = self.entries.first().and_then(|entry| entry.label.round);
+        round.map_or("unknown".into(), |round| round.to_string())
+    }
+
     /// A chart of the phases' shares, in groups, for the first set and every backend.
     fn chart(&self) -> Chart {
         let set = self.entries.first().map_or("", |entry| &entry.label.set);
+        let round = self.round();
         let groups = self.entries.iter().filter(|entry| entry.label.set == set).map(|entry| {
             let outside = |name: &str| [EXPANSION, &OTHERS].concat().contains(&name);
             let products: Vec<&str> =
@@ -280,7 +290,7 @@ impl Profile {
         });
         Chart {
             name: "profile".into(),
-            title: format!("Where the time goes, {set}"),
+            title: format!("Round {round}: where the time goes, {set}"),
             x: "operation and backend".into(),
             y: "percent of the operation".into(),
             log: false,
@@ -301,9 +311,12 @@ impl Profile {
             return None;
         }
         let title = format!(
-            "MAYO_1 in percent of the operation, beside {} on {} ({}), whose signing expands P and forms L first; ours \
-             walks P1 once and uses the processor's AES in every backend",
-            published.source, published.platform, published.build
+            "MAYO_1 in percent of the operation: ours of round {} beside {} on {} ({}, round 1), whose signing expands \
+             P and forms L first; ours walks P1 once and uses the processor's AES in every backend",
+            self.round(),
+            published.source,
+            published.platform,
+            published.build
         );
         let header = ["", "published"].into_iter().chain(backends.iter().copied());
         let mut table = Table::new(title, header);

@@ -3,7 +3,7 @@
 
 use crate::chapter::Section;
 use crate::measure::{Conditions, Quartiles, Sample, rounded};
-use crate::origin::Checkout;
+use crate::origin::{Checkout, today};
 use aioli::backend::BackendKind;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
@@ -151,6 +151,9 @@ impl Measurement {
 /// The machine, the program that measured, and how quiet the machine was.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Machine {
+    /// The date of the measurement in UTC; early records have it in their names alone.
+    #[serde(default)]
+    pub(crate) date: Option<String>,
     /// The processor's name for itself.
     pub(crate) cpu: String,
     /// Its instruction sets among those in [`FLAGS`].
@@ -197,6 +200,7 @@ impl Machine {
         let present = field(&["flags", "Features"]).unwrap_or_default();
         let text = |path| fs::read_to_string(path).map_or_else(|_| UNKNOWN.into(), |text| text.trim().to_owned());
         Self {
+            date: Some(today()),
             cpu: field(&["model name", "CPU part"]).unwrap_or_else(|| UNKNOWN.into()),
             flags: present.split_whitespace().filter(|flag| FLAGS.contains(flag)).map(Into::into).collect(),
             cores: std::thread::available_parallelism().map_or(1, Into::into),

@@ -4,6 +4,7 @@
 //! page, a table with the numbers of each chart, and the records for download. Markdown has the
 //! same without charts.
 
+mod batches;
 mod findings;
 mod page;
 
@@ -116,6 +117,7 @@ fn chapters(record: &Record, counted: &[Counted]) -> Result<Vec<Chapter>> {
         Chapter { key: "peers", title: "Ours and others", blocks: findings::peers(record) },
         Chapter { key: "expand-p", title: "In multiples of expand_p", blocks: findings::multiples(record) },
     ];
+    chapters.push(Chapter { key: "batches", title: "Batches by threads", blocks: batches::blocks(record) });
     chapters.push(chapter::<Techniques>(record)?);
     chapters.push(chapter::<Kernels>(record)?);
     chapters.push(chapter::<Batches>(record)?);
@@ -128,8 +130,9 @@ fn chapters(record: &Record, counted: &[Counted]) -> Result<Vec<Chapter>> {
 /// The chapter for a section of the record.
 fn chapter<S: Section>(record: &Record) -> Result<Chapter> {
     let blocks = record.section::<S>()?.map(|section| section.blocks());
-    let blocks =
-        blocks.unwrap_or_else(|| vec![Block::Warning(format!("the record has no {}: that was not measured", S::KEY))]);
+    let blocks = blocks.unwrap_or_else(|| {
+        vec![Block::Warning(format!("the record has no {0}, which was not measured: `aioli-lab {0}` does it", S::KEY))]
+    });
     Ok(Chapter { key: S::KEY, title: S::TITLE, blocks })
 }
 
@@ -187,8 +190,9 @@ mod tests {
         let charts = script.split_once("id=\"charts\">").unwrap().1.split_once("</script>").unwrap().0;
         let charts: serde_json::Value = serde_json::from_str(charts).unwrap();
         assert_eq!(charts.as_array().unwrap().len(), page.matches("<figure").count());
-        assert_eq!(charts[0]["name"], "peers-ratio");
-        assert_eq!(charts[0]["bars"]["groups"][0][1][0], 2.5, "{}", charts[0]);
+        assert_eq!(charts[0]["name"], "story");
+        let ratio = charts.as_array().unwrap().iter().find(|chart| chart["name"] == "peers-ratio").unwrap();
+        assert_eq!(ratio["bars"]["groups"][0][1][0], 2.5, "{ratio}");
     }
 
     #[test]

@@ -41,12 +41,14 @@ function drawBars(chart, rows, width, log, color) {
   const values = lying ? { x1: base, x2: "value" } : { y1: base, y2: "value" };
   const tip = { [x]: "series", [y]: "value", [fx]: "group", title: (d) => `${d.group}\n${d.series}: ${format(d.value)}` };
   return {
-    height: lying ? 60 + groups.length * (14 * series.length + 12) : 380,
+    height: lying ? 60 + groups.length * (14 * series.length + 12) : 390,
+    // The label of the axis stands clear of its ticks.
+    ...(lying ? { marginBottom: 50 } : { marginTop: 32 }),
     marginLeft: lying ? 80 : 70,
     marginRight: lying ? 20 : 10,
     [fx]: { domain: groups, label: null, padding: 0.12 },
     [x]: { domain: series, axis: null, padding: 0.05 },
-    [y]: { ...scale, label: chart.y, grid: true, tickFormat: format },
+    [y]: { ...scale, label: chart.y, grid: true, tickFormat: format, ...(lying ? { labelOffset: 44 } : {}) },
     marks: [
       bar(rows, { [x]: "series", ...values, [fx]: "group", fill: "series", className: "mark" }),
       lying ? Plot.ruleX([base]) : Plot.ruleY([base]),
@@ -62,6 +64,7 @@ function drawCurves(chart, rows, width, log, color) {
   const named = (d) => `${d.series}\n${format(d.x)}, ${format(d.y)}`;
   return {
     height: 440,
+    marginTop: 32,
     marginLeft: 70,
     marginBottom: 50,
     x: { type, label: chart.x, labelOffset: 42, ticks: Math.min(10, width / 80), tickFormat: format },

@@ -94,6 +94,16 @@ if (folder) {
   }
 }
 
+// On a laptop no table is wider than the page, whether it is folded or not.
+const laptop = await open("laptop", { viewport: { width: 1280, height: 800 } });
+const wide = await laptop.evaluate(() => {
+  document.querySelectorAll("details").forEach((folded) => (folded.open = true));
+  const cut = [...document.querySelectorAll(".table")].filter((box) => box.scrollWidth > box.clientWidth);
+  return cut.map((box) => box.getAttribute("aria-label"));
+});
+wide.forEach((title) => check(`the table "${title}" fits a page of 1280 pixels`, false));
+check("no text has raw backticks", !(await laptop.locator("main").innerText()).includes("`"));
+
 const phone = await open("phone", { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true });
 check("a phone need not scroll sideways", await phone.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
 const dark = await open("dark", { colorScheme: "dark" });

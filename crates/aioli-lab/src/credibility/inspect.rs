@@ -81,7 +81,7 @@ pub(crate) fn table(inspections: &[Inspection]) -> Table {
         "other message",
         "other key",
     ];
-    let mut table = Table::new("Key inspection: bytes, and what verification says", header);
+    let mut table = Table::new("Key inspection: bytes, and what verification says", header).folded();
     for found in inspections {
         let round = found.round.map_or(String::new(), |round| format!(" round {round}"));
         let says =

@@ -13,10 +13,11 @@ use std::sync::Arc;
 
 /// The names of the batches. The name of an operation is one of them with the number of threads,
 /// see [`name`].
-pub(super) const BATCHES: [&str; 3] = [VERIFY_ONE_KEY, VERIFY_MANY_KEYS, SIGN];
+pub(crate) const BATCHES: [&str; 4] = [VERIFY_ONE_KEY, VERIFY_MANY_KEYS, SIGN, KEYGEN];
 const VERIFY_ONE_KEY: &str = "verify_batch_one_key";
 const VERIFY_MANY_KEYS: &str = "verify_batch_many_keys";
 const SIGN: &str = "sign_batch";
+const KEYGEN: &str = "keygen_batch";
 
 /// The name of a batch's operation on `threads` threads.
 pub(super) fn name(batch: &str, threads: usize) -> String {
@@ -24,12 +25,20 @@ pub(super) fn name(batch: &str, threads: usize) -> String {
     format!("{batch}_{threads}_thread{plural}")
 }
 
-/// The batches of a set on one thread and on all cores; times are for one item.
+/// The batch and the number of threads in an operation's name, if it is a batch's.
+pub(crate) fn parse(operation: &str) -> Option<(&'static str, usize)> {
+    let batch = BATCHES.into_iter().find(|batch| operation.starts_with(batch))?;
+    let threads = operation[batch.len()..].strip_prefix('_')?.split_once("_thread")?.0;
+    Some((batch, threads.parse().ok()?))
+}
+
+/// The batches of a set on 1, 2, 4, ... threads and on all cores; times are for one item.
 ///
-/// Signing in a batch draws randomness from the operating system.
+/// Keys and signing in a batch draw randomness from the operating system.
 pub(super) fn operations(algorithm: Algorithm) -> Result<Vec<Operation>> {
-    let mut threads = vec![1, std::thread::available_parallelism()?.get()];
-    threads.dedup();
+    let cores = std::thread::available_parallelism()?.get();
+    let doubled = std::iter::successors(Some(1), |threads| Some(2 * threads));
+    let threads = doubled.take_while(|&threads| threads < cores).chain([cores]);
     let mut operations = Vec::new();
     for threads in threads {
         let pool = Rc::new(pinned(threads)?);
@@ -38,7 +47,7 @@ pub(super) fn operations(algorithm: Algorithm) -> Result<Vec<Operation>> {
     Ok(operations)
 }
 
-fn on_pool<P: ParameterSet>(pool: &Rc<ThreadPool>, threads: usize) -> Result<[Operation; 3]> {
+fn on_pool<P: ParameterSet>(pool: &Rc<ThreadPool>, threads: usize) -> Result<[Operation; BATCHES.len()]> {
     let key = fresh_key::<P>()?;
     let one_key = signed::<P>(std::iter::repeat_n(key.clone(), ITEMS).collect())?;
     let many_keys = signed::<P>((0..ITEMS).map(|_| fresh_key::<P>()).collect::<Result<_>>()?)?;
@@ -58,6 +67,10 @@ fn on_pool<P: ParameterSet>(pool: &Rc<ThreadPool>, threads: usize) -> Result<[Op
         operation(pool, name(SIGN, threads), move || {
             let signatures = batch::sign_batch(&key, &messages);
             ensure!(signatures.iter().all(Result::is_ok), "a signature of the batch failed");
+            Ok(())
+        }),
+        operation(pool, name(KEYGEN, threads), || {
+            ensure!(batch::keygen_batch::<P>(ITEMS).iter().all(Result::is_ok), "a key of the batch failed");
             Ok(())
         }),
     ])
@@ -98,8 +111,9 @@ mod tests {
         let names: Vec<&str> = operations.iter().map(|operation| &*operation.name).collect();
         for batch in BATCHES {
             assert!(names.contains(&&*name(batch, 1)), "{names:?}");
+            assert_eq!((parse(&name(batch, 1)), parse(&name(batch, 16))), (Some((batch, 1)), Some((batch, 16))));
         }
-        assert_eq!(names.len() % BATCHES.len(), 0);
+        assert_eq!((names.len() % BATCHES.len(), parse("sign"), parse("sign_batch")), (0, None, None));
         operations.iter_mut().for_each(|operation| (operation.run)().unwrap());
     }
 }

@@ -7,7 +7,40 @@ use crate::show::{Block, Chart, Marks, Table, significant};
 use aioli::backend::BackendKind;
 
 /// The summary: our lead over the peers, our fastest times, how sure they are.
+///
+/// Nothing is concluded from a record that calls itself unusable.
 pub(super) fn summary(record: &Record, credibility: Option<&str>) -> Vec<Block> {
+    let unusable = record.machine.conditions.verdict.unusable();
+    let mut blocks = if unusable {
+        vec![Block::Warning("the record calls itself unusable, so nothing is concluded from it: measure again".into())]
+    } else {
+        leads(record)
+    };
+    blocks.extend(story(record));
+    for round in ROUNDS {
+        blocks.extend(fastest(record, round).map(Block::Table));
+    }
+    blocks.extend(
+        PEERS.iter().flat_map(|peer| ROUNDS.map(|round| factors(record, round, peer))).flatten().map(Block::Table),
+    );
+    let conditions = &record.machine.conditions;
+    blocks.push(Block::Text(format!(
+        "How sure: {} rounds, half of the operations vary by less than {:.1} % (interquartile range), {:.1} % of the \
+         samples were disturbed. {}.",
+        conditions.rounds,
+        100.0 * conditions.spread,
+        100.0 * conditions.disturbed,
+        capital(&conditions.verdict.to_string())
+    )));
+    blocks.push(match credibility {
+        Some(verdict) => Block::Text(format!("Credibility: {verdict}.")),
+        None => Block::Warning("the record has no credibility checks: `aioli-lab credibility` makes them".into()),
+    });
+    blocks
+}
+
+/// The least and the largest lead over the fastest peer, round by round.
+fn leads(record: &Record) -> Vec<Block> {
     let mut blocks = Vec::new();
     for round in ROUNDS {
         let mut leads = Vec::new();
@@ -31,29 +64,57 @@ pub(super) fn summary(record: &Record, credibility: Option<&str>) -> Vec<Block> 
         )));
     }
     if blocks.is_empty() {
-        blocks.push(Block::Warning("the record has no peer beside ours".into()));
+        blocks.push(Block::Warning("the record has no peer beside ours: build the lab with --features peers".into()));
     }
-    for round in ROUNDS {
-        blocks.extend(fastest(record, round).map(Block::Table));
-    }
-    blocks.extend(
-        PEERS.iter().flat_map(|peer| ROUNDS.map(|round| factors(record, round, peer))).flatten().map(Block::Table),
-    );
-    let conditions = &record.machine.conditions;
-    blocks.push(Block::Text(format!(
-        "How sure: {} rounds, half of the operations vary by less than {:.1} % (interquartile range), {:.1} % of the \
-         samples were disturbed. {}.",
-        conditions.rounds,
-        100.0 * conditions.spread,
-        100.0 * conditions.disturbed,
-        capital(&conditions.verdict.to_string())
-    )));
-    blocks.push(match credibility {
-        Some(verdict) => Block::Text(format!("Credibility: {verdict}.")),
-        None => Block::Warning("the record has no credibility checks".into()),
-    });
     blocks
 }
+
+/// The whole story in one chart: round trips of all sets of the first round that has a peer, or of
+/// the last round.
+fn story(record: &Record) -> Option<Block> {
+    let has_peer = |round: &u8| {
+        record.results.iter().any(|result| result.label.round == Some(*round) && result.label.implementation != "aioli")
+    };
+    let round = ROUNDS.into_iter().find(has_peer).unwrap_or(3);
+    let of = |name: &str, set: &str| {
+        let time = |operation: &&str| -> Option<f64> {
+            let of_set = record.results.iter().filter(|result| {
+                let label = &result.label;
+                (label.round, &*label.set, &*result.operation) == (Some(round), set, *operation)
+            });
+            let times = of_set.filter(|result| match name {
+                OURS_FASTEST => result.label.implementation == "aioli",
+                _ => self::name(&result.label) == name,
+            });
+            times.map(|result| result.median_ns).reduce(f64::min)
+        };
+        Some(1e9 / OPERATIONS.iter().map(time).sum::<Option<f64>>()?)
+    };
+    let mut series: Vec<String> = Vec::new();
+    for result in record.results.iter().filter(|result| result.label.round == Some(round)) {
+        let name = name(&result.label);
+        let told =
+            result.label.implementation != "aioli" || ["portable", "avx2", "neon"].contains(&&*result.label.backend);
+        if told && !series.contains(&name) {
+            series.push(name);
+        }
+    }
+    series.sort_by_key(|name| name.starts_with("aioli"));
+    series.push(OURS_FASTEST.into());
+    let groups = SETS.map(|set| (set.to_owned(), series.iter().map(|name| of(name, set)).collect::<Vec<_>>()));
+    groups.iter().any(|(_, values)| values.iter().any(Option::is_some)).then(|| {
+        Block::Chart(Chart {
+            name: "story".into(),
+            title: format!("Round {round}: keygen, sign and verify together, times a second on one core"),
+            x: String::new(),
+            y: "round trips a second".into(),
+            log: true,
+            marks: Marks::Bars { series, groups: groups.into() },
+        })
+    })
+}
+
+const OURS_FASTEST: &str = "aioli, its fastest";
 
 /// The times of our fastest backend at each operation of a round, if any was measured.
 fn fastest(record: &Record, round: u8) -> Option<Table> {
@@ -109,6 +170,7 @@ pub(super) fn machine(record: &Record) -> Vec<Block> {
     let ghz = |value: Option<f64>| value.map_or("unknown".to_owned(), |ghz| format!("{ghz:.3} GHz"));
     let mut table = Table::new("The machine and the program", ["", "value"]);
     let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
+    row("date", machine.date.clone().unwrap_or_else(|| "in the record's name".into()));
     row("processor", machine.cpu.clone());
     row("logical processors", machine.cores.to_string());
     row("instruction sets", machine.flags.join(" "));
@@ -272,7 +334,7 @@ fn times(record: &Record, round: Option<u8>) -> Option<Table> {
         "kilocycles",
         "samples",
     ];
-    let mut table = Table::new(title, header);
+    let mut table = Table::new(title, header).folded();
     for result in record.results.iter().filter(|result| result.label.round == round) {
         let us = |ns: f64| significant(ns / 1e3);
         let row = [
@@ -344,6 +406,31 @@ mod tests {
         assert_eq!(table.header, ["set", "avx2", "gfni512"]);
         assert_eq!(table.rows, [["MAYO_1", "- / 1.25 / -", "- / 2.50 / -"]]);
         assert!(factors(&record(), 3, "liboqs").is_none());
+    }
+
+    #[test]
+    fn the_story_is_of_whole_round_trips_and_the_unusable_concludes_nothing() {
+        let mut record = record();
+        assert!(story(&record).is_none(), "no set has all three operations");
+        for operation in ["keygen", "verify"] {
+            for i in 0..record.results.len() {
+                let mut result = record.results[i].clone();
+                if result.operation == "sign" {
+                    result.operation = operation.into();
+                    record.results.push(result);
+                }
+            }
+        }
+        let Some(Block::Chart(Chart { marks: Marks::Bars { series, groups }, .. })) = story(&record) else {
+            panic!("a chart")
+        };
+        assert_eq!(series, ["liboqs avx2", "pq-mayo avx2", "aioli avx2", OURS_FASTEST]);
+        // Three times 2000 ns are 6 us.
+        assert_eq!(groups[0].1.last().unwrap().map(f64::round), Some(166_667.0));
+        record.machine.conditions.verdict = crate::measure::Verdict::Unusable;
+        let blocks = summary(&record, None);
+        let Block::Warning(text) = &blocks[0] else { panic!("a warning") };
+        assert!(text.contains("nothing is concluded"), "{text}");
     }
 
     #[test]

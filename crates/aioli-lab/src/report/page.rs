@@ -24,11 +24,14 @@ pub(super) fn html(records: &Records<'_>) -> Result<String> {
         body += &chapters.iter().map(link).collect::<String>();
         body += "</nav>\n";
         body += &format!(
-            "<p>From the record {}: <a download=\"{0}\" href='{}'>JSON</a>, <a download=\"results.csv\" \
-             href='{}'>results as CSV</a>.</p>\n",
-            escaped(name),
+            "<p>Measured {}with aioli {}, commit {}. From the record {name}: <a download=\"{name}\" \
+             href='{}'>JSON</a>, <a download=\"results.csv\" href='{}'>results as CSV</a>.</p>\n",
+            record.machine.date.as_ref().map_or(String::new(), |date| format!("on {} ", escaped(date))),
+            escaped(record.machine.crates.get("aioli").map_or("of an unknown version", String::as_str)),
+            escaped(record.machine.checkout.short()),
             data_address("application/json", &serde_json::to_string(record)?),
             data_address("text/csv", &csv(record)),
+            name = escaped(name),
         );
         for chapter in chapters {
             body += &format!("<section id=\"{}\"><h2>{}</h2>\n", id(chapter.key), escaped(chapter.title));
@@ -72,9 +75,12 @@ pub(super) fn markdown(records: &Records<'_>) -> String {
 /// which one to draw.
 fn block<'a>(block: &'a Block, charts: &mut Vec<&'a Chart>) -> String {
     match block {
-        Block::Text(text) => format!("<p>{}</p>\n", escaped(text)),
-        Block::Warning(text) => format!("<p class=\"warning\"><strong>Warning:</strong> {}</p>\n", escaped(text)),
-        Block::Table(found) => format!("<h3>{}</h3>\n{}", escaped(&found.title), table(found)),
+        Block::Text(text) => format!("<p>{}</p>\n", prose(text)),
+        Block::Warning(text) => format!("<p class=\"warning\"><strong>Warning:</strong> {}</p>\n", prose(text)),
+        Block::Table(found) if found.folded => {
+            format!("<details><summary>{}</summary>{}</details>\n", prose(&found.title), table(found))
+        }
+        Block::Table(found) => format!("<h3>{}</h3>\n{}", prose(&found.title), table(found)),
         Block::Chart(chart) => {
             charts.push(chart);
             format!(
@@ -83,11 +89,22 @@ fn block<'a>(block: &'a Block, charts: &mut Vec<&'a Chart>) -> String {
                 charts.len() - 1,
                 escaped(&chart.name),
                 chart.size(),
-                escaped(&chart.title),
+                prose(&chart.title),
                 table(&chart.table())
             )
         }
     }
+}
+
+/// Text escaped for HTML, with names between backticks as code.
+fn prose(text: &str) -> String {
+    let parts: Vec<String> = text.split('`').map(escaped).collect();
+    // An even number of backticks leaves an odd number of parts, of which every second is a name.
+    if parts.len().is_multiple_of(2) {
+        return escaped(text);
+    }
+    let part = |(i, part): (usize, &String)| if i % 2 == 1 { format!("<code>{part}</code>") } else { part.clone() };
+    parts.iter().enumerate().map(part).collect()
 }
 
 /// `text` escaped for HTML, attributes included.
@@ -184,6 +201,18 @@ mod tests {
         found.row(["\"x\" & <script>"]);
         let html = block(&Block::Table(found), &mut Vec::new());
         assert!(!html.contains("<script>") && html.contains("&quot;x&quot; &amp; &lt;script&gt;"), "{html}");
+    }
+
+    #[test]
+    fn names_between_backticks_are_code() {
+        assert_eq!(prose("`a<b` is `c`"), "<code>a&lt;b</code> is <code>c</code>");
+        assert_eq!(prose("one ` alone"), "one ` alone");
+    }
+
+    #[test]
+    fn long_tables_are_folded_under_their_title() {
+        let html = block(&Block::Table(Table::new("long", ["a"]).folded()), &mut Vec::new());
+        assert!(html.starts_with("<details><summary>long</summary>") && html.contains("<table>"), "{html}");
     }
 
     #[test]
