@@ -3,6 +3,7 @@
 use assert_cmd::Command;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::fs;
+use std::path::Path;
 
 fn lab(arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("aioli-lab").expect("the binary");
@@ -100,6 +101,39 @@ fn two_records_are_compared_figure_by_figure() {
     changed["results"] = serde_json::json!([]);
     lab(&["compare", &before, &write("empty.json", &changed)]).assert().failure();
     lab(&["compare", &before, "absent.json"]).assert().failure();
+}
+
+/// Every committed record is JSON; those of the lab can be shown, and none calls itself unusable.
+#[test]
+fn committed_records_are_well_formed() {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../records")];
+    let mut shown = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "json") {
+                let text = fs::read_to_string(&path).unwrap();
+                let Ok(record) = serde_json::from_str::<serde_json::Value>(&text) else {
+                    panic!("{} is no JSON", path.display());
+                };
+                let verdict = &record["machine"]["conditions"]["verdict"];
+                assert!(verdict != "unusable", "{}: measure again", path.display());
+                if verdict.is_string() {
+                    let out = tempfile::tempdir().unwrap();
+                    lab(&["report", "--format", "markdown", "--from"])
+                        .arg(&path)
+                        .arg("--out")
+                        .arg(out.path())
+                        .assert()
+                        .success();
+                    shown += 1;
+                }
+            }
+        }
+    }
+    assert!(shown > 1, "records of the lab");
 }
 
 /// The README's tables on speed are those of the report of the record that it links to.
