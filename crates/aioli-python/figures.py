@@ -59,7 +59,7 @@ Hours of that machine for a billion rows, and their cost at a price of so many d
 
 
 def cost(cell: dict[str, Any], price: float) -> float:
-    return 1e9 * cell["median"] * 1e-6 / 3600 * price
+    return 1e9 * float(cell["median"]) * 1e-6 / 3600 * price
 
 
 def where(cells: dict[str, Any], name: str) -> str:

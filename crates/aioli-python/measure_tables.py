@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -141,6 +140,8 @@ def cluster() -> Iterator[None]:
     import ray
     import ray.data
 
+    # As many pieces as files.
+    os.environ["RAY_DATA_PARQUET_BIN_PACKING_BYTES"] = str(32 << 20)
     # Reading takes little, but Ray wants a processor for it.
     ray.init(num_cpus=CORES + 1, include_dashboard=False, log_to_driver=False)
     ray.data.DataContext.get_current().enable_progress_bars = False
@@ -156,7 +157,7 @@ def ray(files: Path, keys: pa.Table) -> Iterator[Run]:
     import ray.data
 
     def run() -> int:
-        dataset = ray.data.read_parquet(str(files), override_num_blocks=FILES)
+        dataset = ray.data.read_parquet(str(files))
         return int(aioli.ray.failures(dataset, workers=CORES, keys=keys).count())
 
     with cluster():
@@ -175,9 +176,10 @@ def ray_alone(files: Path, keys: pa.Table) -> Iterator[Run]:
     import ray.data
 
     def run() -> int:
-        dataset = ray.data.read_parquet(str(files), override_num_blocks=FILES)
+        dataset = ray.data.read_parquet(str(files))
         pool = ray.data.ActorPoolStrategy(size=CORES)
-        return int(dataset.map_batches(Nothing, batch_format="pyarrow", batch_size=aioli.ray.ROWS, compute=pool).count())
+        rows = aioli.ray.ROWS
+        return int(dataset.map_batches(Nothing, batch_format="pyarrow", batch_size=rows, compute=pool).count())
 
     with cluster():
         yield run
@@ -238,24 +240,25 @@ class Contender:
         self.answer(str(self.bad))
         return time.perf_counter() - start
 
-    def processor_seconds(self) -> Counter[str]:
+    def processor_seconds(self) -> dict[str, float]:
         """By the names of its processes, its children's included."""
         tick = os.sysconf("SC_CLK_TCK")
-        parents, used = {}, {}
+        parents: dict[int, int] = {}
+        used: dict[int, tuple[str, float]] = {}
         for stat in Path("/proc").glob("[0-9]*/stat"):
             with contextlib.suppress(OSError):
                 head, tail = stat.read_text().rsplit(")", 1)
-                pid, name = head.split(" (", 1)
+                number, name = head.split(" (", 1)
                 fields = tail.split()
-                parents[int(pid)] = int(fields[1])
-                used[int(pid)] = (name, (int(fields[11]) + int(fields[12])) / tick)
-        seconds: Counter[str] = Counter()
+                parents[int(number)] = int(fields[1])
+                used[int(number)] = (name, (int(fields[11]) + int(fields[12])) / tick)
+        seconds: dict[str, float] = {}
         for pid, (name, spent) in used.items():
             ancestor = pid
             while ancestor in parents and ancestor != self.process.pid:
                 ancestor = parents[ancestor]
             if ancestor == self.process.pid:
-                seconds[name] += spent
+                seconds[name] = seconds.get(name, 0.0) + spent
         return seconds
 
     def close(self) -> None:
@@ -299,12 +302,14 @@ def measure(folder: Path, rows: int, rounds: int, names: list[str]) -> dict[str,
         for _ in range(rounds):
             for one, samples in times.items():
                 samples.append(one.run() * 1e6 / rows)
-        spent = contender.processor_seconds() - before
+        after = contender.processor_seconds()
         contender.close()
         low, middle, high = statistics.quantiles(times[contender], n=4)
         quartiles = {"first_quartile": low, "median": middle, "third_quartile": high}
         beside = statistics.median(times[native])
-        processor = {process: seconds * 1e6 / rows / rounds for process, seconds in spent.most_common()}
+        unit = 1e6 / rows / rounds
+        spent = {process: (seconds - before.get(process, 0.0)) * unit for process, seconds in after.items()}
+        processor = {process: spent[process] for process in sorted(spent, key=lambda process: -spent[process])}
         busy = sum(processor.values())
         print(f"{name}: {quartiles['median']:.2f}; native {beside:.2f}; processor {busy:.2f}", file=sys.stderr)
         cells.append(

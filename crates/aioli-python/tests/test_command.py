@@ -62,6 +62,17 @@ def test_keys_may_be_bare_bytes_in_each_row(tmp_path: Path) -> None:
     assert done.returncode == 1 and done.stdout.startswith("2 rows: 1 valid, 1 not valid; ")
 
 
+def test_failures_are_a_table_to_verify_again(files: tuple[Path, Path, Path]) -> None:
+    items, keys, out = files
+    run("verify-table", items, "--keys", keys, "--out", out)
+    again = out.with_name("again.parquet")
+    done = run("verify-table", out, "--keys", keys, "--out", again)
+    assert done.returncode == 1 and done.stdout.startswith("15 rows: 0 valid, 15 not valid; ")
+    failures = pq.read_table(again)
+    assert failures.column_names == ["_row", "row", "message", "key", "signature", "reason", "_reason"]
+    assert failures["_row"].to_pylist() == list(range(15)) and failures["row"].to_pylist()[1] == 7
+
+
 def test_what_cannot_be_verified_is_told_and_nothing_is_written(files: tuple[Path, Path, Path]) -> None:
     items, keys, out = files
     text = items.parent / "text"

@@ -43,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
     )
     command.add_argument("items", type=Path, help="Parquet file with a row for each signature")
     command.add_argument("--keys", type=Path, metavar="PATH", help="Parquet file of public keys: id, public_key")
-    command.add_argument("--out", type=Path, metavar="PATH", help="write the rows that are not valid to this file")
+    command.add_argument("--out", type=Path, metavar="PATH", help="write the rows that are not valid to this file, with columns row and reason")
     command.add_argument(
         "--set",
         choices=aioli.ALGORITHMS,
@@ -96,10 +96,9 @@ def failures(arguments: argparse.Namespace, items: Any) -> Iterator[Any]:
     for source in (arguments.items, arguments.keys):
         if source and path.exists() and path.samefile(source):
             raise ValueError(f"{path} is also an input; expected another file for --out")
-    fields = [pa.field("row", pa.int64()), *items.schema_arrow, pa.field("reason", pa.string())]
-    names = [field.name for field in fields]
-    if len(set(names)) < len(names):
-        raise ValueError(f"the columns {', '.join(names[1:-1])} of {arguments.items} leave no names row and reason")
+    taken = items.schema_arrow.names
+    row, reason = free("row", taken), free("reason", taken)
+    fields = [pa.field(row, pa.int64()), *items.schema_arrow, pa.field(reason, pa.string())]
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
         try:
             with pq.ParquetWriter(file, pa.schema(fields)) as writer:
@@ -109,6 +108,13 @@ def failures(arguments: argparse.Namespace, items: Any) -> Iterator[Any]:
         except BaseException:
             os.unlink(file.name)
             raise
+
+
+def free(name: str, taken: list[str]) -> str:
+    """The name, after as many underscores as no column has."""
+    while name in taken:
+        name = f"_{name}"
+    return name
 
 
 def progress(total: int) -> Any:
