@@ -98,7 +98,8 @@ fn install_wheel(python: &Path, wheel: &Path) -> Result<(), Outcome> {
     done(pip.arg("--force-reinstall").arg(wheel))
 }
 
-/// Builds the wheel as it is released, for every Linux since 2014, and uses it here; returns its path.
+/// Builds the wheel as it is released, for every Linux since 2014, and uses it here. Returns its
+/// path.
 fn old_systems(tools: &Path, python: &Path) -> Result<PathBuf, Outcome> {
     let options = ["--release", "--compatibility", "manylinux2014", "--zig"];
     let wheel = wheel(tools, "target/python/manylinux", &options)?;
