@@ -38,8 +38,8 @@ const STEPS: &[Step] = &[
     ("gpu", |full| gpu::check(if full { gpu::Extent::Full } else { gpu::Extent::Short })),
 ];
 
-/// The steps that build in folders of their own. They run beside the others, as most of them keep
-/// one processor busy for long: with an emulator, valgrind, or single steps.
+/// The steps that build most in folders of their own. They run beside the others, as most of them
+/// keep one processor busy for long: with an emulator, valgrind, or single steps.
 const STEPS_BESIDE: &[Step] = &[
     ("msrv", |_| tools::msrv()),
     ("neon", |full| neon::run(&if full { neon::Options::default() } else { neon::Options::in_short() })),
@@ -66,9 +66,13 @@ struct Ended {
 /// Runs every step, or those in `only`, also after one has failed. The last line counts them.
 pub(crate) fn run(full: bool, only: &[String]) -> ! {
     let start = Instant::now();
-    let unknown = only.iter().find(|name| find(name).is_none());
-    if let Some(name) = unknown {
-        println!("no step {name}");
+    for name in only {
+        let why = match find(name) {
+            None => "no such step",
+            Some((name, _)) if !full && FULL_STEPS.iter().any(|(step, _)| step == name) => "a step of --full alone",
+            Some(_) => continue,
+        };
+        println!("{name}: {why}");
         std::process::exit(2);
     }
     let wanted = |(name, _): &&Step| only.is_empty() || only.iter().any(|only| only == name);
@@ -116,7 +120,7 @@ fn find(name: &str) -> Option<&'static Step> {
 fn apart(name: &'static str, full: bool) -> (Ended, String) {
     let start = Instant::now();
     let log = format!("target/ci-{name}.log");
-    let ran = File::create(&log).and_then(|file| {
+    let ran = std::fs::create_dir_all("target").and_then(|()| File::create(&log)).and_then(|file| {
         let mut step = Command::new(std::env::current_exe()?);
         step.args(["step", name]).args(full.then_some("--full"));
         let status = step.stdout(file.try_clone()?).stderr(file).status()?;
