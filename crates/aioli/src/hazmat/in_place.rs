@@ -158,6 +158,7 @@ fn cleared<P: ParameterSet, T>(
         return Err(Error::Memory { expected, given: memory.len() });
     };
     let memory = &mut memory[..needed(width)];
+    // Whatever a fault makes the scheme skip is then computed from zeros, not from what was here.
     memory.fill(0);
     let result = f(window, width, memory);
     crate::memory::wipe(memory);
