@@ -43,7 +43,8 @@ pub(crate) fn key(what: &'static str, info: &SubjectPublicKeyInfoOwned) -> Resul
 
 /// The contents of the PEM blocks of this kind in a file; or the file itself if it is not PEM.
 ///
-/// The latter is not copied: it may be a secret that was taken for something else.
+/// Nothing else is copied: other blocks may be private keys, and a file that is not PEM may be a
+/// secret that was taken for something else.
 pub(crate) fn blocks<'a>(
     file: &'a [u8],
     wanted: SectionKind,
@@ -52,11 +53,17 @@ pub(crate) fn blocks<'a>(
     if !file.windows(BEGIN.len()).any(|window| window == BEGIN) {
         return Ok(vec![file.into()]);
     }
+    let [begin, end] = ["BEGIN", "END"].map(|edge| format!("-----{edge} {label}-----"));
+    let find = |text: &[u8], edge: &str| text.windows(edge.len()).position(|window| window == edge.as_bytes());
     let mut found = Vec::new();
-    for block in <(SectionKind, Vec<u8>)>::pem_slice_iter(file) {
-        let (kind, contents) = block.map_err(|_| Error::Pem)?;
-        if kind == wanted {
-            found.push(contents.into());
+    let mut rest = file;
+    while let Some(at) = find(rest, &begin) {
+        let length = find(&rest[at..], &end).ok_or(Error::Pem)? + end.len();
+        let block;
+        (block, rest) = rest[at..].split_at(length);
+        match <(SectionKind, Vec<u8>)>::pem_slice_iter(block).next() {
+            Some(Ok((kind, contents))) if kind == wanted => found.push(contents.into()),
+            _ => return Err(Error::Pem),
         }
     }
     if found.is_empty() { Err(Error::Missing { label }) } else { Ok(found) }
