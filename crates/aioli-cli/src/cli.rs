@@ -170,7 +170,7 @@ pub(crate) enum KeyForm {
 #[command(after_help = "Examples:
   aioli sign -k release.key aioli-0.1.0.tar.gz
   aioli sign -k ci.key --force dist/*
-  aioli sign -k server.key --certificate server.pem aioli-0.1.0.tar.gz
+  aioli sign -k alice.key --certificate alice.pem aioli-0.1.0.tar.gz
   tar c src | aioli sign -k ci.key - > src.tar.sig")]
 pub(crate) struct Sign {
     /// The private key

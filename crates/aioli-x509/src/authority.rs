@@ -4,7 +4,7 @@ use crate::{Certificate, Error, Host, Request, host};
 use aioli::any::{ExpandedSigningKey, SigningKey};
 use core::time::Duration;
 use der::asn1::OctetString;
-use der::oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_SERVER_AUTH};
+use der::oid::db::rfc5280::{ID_KP_CLIENT_AUTH, ID_KP_CODE_SIGNING, ID_KP_EMAIL_PROTECTION, ID_KP_SERVER_AUTH};
 use std::time::SystemTime;
 use x509_cert::builder::profile::BuilderProfile;
 use x509_cert::builder::{self, Builder, CertificateBuilder};
@@ -78,8 +78,9 @@ impl Authority {
         &self.certificate
     }
 
-    /// Issues a certificate to a server or client, for the subject and key of a request and the
-    /// names given here: those of the request if the authority has checked them.
+    /// Issues a certificate for the subject and key of a request and the names given here: those of
+    /// the request if the authority has checked them. With names it is for a server or client,
+    /// without any for a client or [`Purpose::Signer`](crate::Purpose::Signer).
     ///
     /// # Errors
     ///
@@ -173,13 +174,17 @@ impl BuilderProfile for Profile {
             }
             None => AuthorityKeyIdentifier::try_from(issuer_key)?,
         };
-        let (constraints, usages) = match self.role {
-            Role::Authority { path_length } => (
+        let (constraints, usages) = match &self.role {
+            &Role::Authority { path_length } => (
                 BasicConstraints { ca: true, path_len_constraint: path_length },
                 KeyUsages::KeyCertSign | KeyUsages::CRLSign,
             ),
-            Role::EndEntity { .. } => {
-                let purposes = ExtendedKeyUsage(vec![ID_KP_SERVER_AUTH, ID_KP_CLIENT_AUTH]);
+            Role::EndEntity { hosts } => {
+                let others: &[_] = match hosts.is_empty() {
+                    true => &[ID_KP_EMAIL_PROTECTION, ID_KP_CODE_SIGNING],
+                    false => &[ID_KP_SERVER_AUTH],
+                };
+                let purposes = ExtendedKeyUsage([others, &[ID_KP_CLIENT_AUTH]].concat());
                 add(Ok(purposes.to_extension(subject, &[])?))?;
                 (BasicConstraints { ca: false, path_len_constraint: None }, KeyUsages::DigitalSignature.into())
             }

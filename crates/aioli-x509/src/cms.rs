@@ -85,7 +85,8 @@ impl Signer {
     ///
     /// # Errors
     ///
-    /// [`Error::Mayo`] if the key cannot sign.
+    /// [`Error::Mayo`] if the key cannot sign; [`Error::Unsupported`] if the certificate has another
+    /// encoding than DER.
     pub fn sign(&self, content: Hasher) -> Result<SignedData, Error> {
         self.signed_data(None, content)
     }
@@ -150,7 +151,12 @@ impl Signer {
             };
             ContentInfo { content_type: ID_SIGNED_DATA, content: Any::encode_from(&data)? }.to_der()
         };
-        SignedData::from_der(&encode().map_err(Error::encoding(WHAT))?)
+        let signature = SignedData::from_der(&encode().map_err(Error::encoding(WHAT))?)?;
+        // Sets that are not sorted are sorted when they are written.
+        if signature.signer() != Some(certificate) {
+            return Err(unsupported("encoding of the certificate", "DER", "another"));
+        }
+        Ok(signature)
     }
 }
 
@@ -274,9 +280,12 @@ impl SignedData {
     }
 
     /// The signer's certificate, if it came with the signature. Nothing says yet that the signer
-    /// is its owner.
+    /// is its owner. Of several that the signature names, it is the one that is signed, too.
     pub fn signer(&self) -> Option<&Certificate> {
-        self.certificates.iter().find(|certificate| self.names(certificate))
+        let mut named = self.certificates.iter().filter(|certificate| self.names(certificate));
+        // Several certificates of one key have one key identifier.
+        let first = named.clone().next();
+        named.find(|certificate| self.covers(certificate) == Ok(true)).or(first)
     }
 
     /// The set that it was made with.
@@ -315,12 +324,13 @@ impl SignedData {
     ///
     /// # Errors
     ///
-    /// [`Error::NoSigner`]; [`Error::Refused`] for the certificate; [`Error::NotASigner`] if its
-    /// key is not for signatures; and those of [`verify_by`](Self::verify_by).
+    /// [`Error::NoSigner`]; [`Error::Refused`] for the certificate, also if it is for other purposes
+    /// than [`Purpose::Signer`]; [`Error::NotASigner`] if its key is not for signatures; and those
+    /// of [`verify_by`](Self::verify_by).
     pub fn verify(&self, trust: &Trust<'_>, content: Hasher) -> Result<&Certificate, Error> {
         let signer = self.signer().ok_or(Error::NoSigner)?;
         let intermediates = [trust.intermediates, &self.certificates].concat();
-        Trust { intermediates: &intermediates, ..*trust }.verify(signer, Purpose::Any)?;
+        Trust { intermediates: &intermediates, ..*trust }.verify(signer, Purpose::Signer)?;
         let usage = signer.fields().get_extension::<KeyUsage>().map_err(Error::encoding(WHAT))?;
         if usage.is_some_and(|(_, usage)| !usage.digital_signature() && !usage.non_repudiation()) {
             return Err(Error::NotASigner);
@@ -331,22 +341,20 @@ impl SignedData {
 
     /// Verifies that a key signed this content. The signer's certificate, if it came with the
     /// signature, is held against the key and against what was signed, and is not verified itself.
+    /// A signature that covers a certificate is refused without it, as it would not be bound to a
+    /// key.
     ///
     /// # Errors
     ///
-    /// [`Error::OtherKey`], [`Error::SignatureAlgorithm`]; [`Error::OtherContent`];
+    /// [`Error::NoSigner`], [`Error::OtherKey`], [`Error::SignatureAlgorithm`]; [`Error::OtherContent`];
     /// [`Error::Mayo`] with [`aioli::Error::InvalidSignature`].
     pub fn verify_by(&self, key: &VerifyingKey, content: Hasher) -> Result<(), Error> {
         let AlgorithmIdentifierOwned { oid: given, parameters } = &self.signer.signature_algorithm;
-        if let Some(certificate) = self.signer() {
-            if certificate.key()? != *key {
-                return Err(Error::OtherKey);
-            }
-            if let Some((algorithm, digest)) = &self.attributes.certificate
-                && Hasher::with(*algorithm)?.and(certificate.as_der()).finish() != *digest
-            {
-                return Err(aioli::Error::InvalidSignature.into());
-            }
+        match self.signer() {
+            Some(certificate) if certificate.key()? != *key => return Err(Error::OtherKey),
+            Some(certificate) if !self.covers(certificate)? => return Err(aioli::Error::InvalidSignature.into()),
+            None if self.attributes.certificate.is_some() => return Err(Error::NoSigner),
+            _ => {}
         }
         let expected = Identifiers::OQS.get(key.algorithm());
         if *given != expected {
@@ -362,6 +370,14 @@ impl SignedData {
         // The attributes are signed as a SET, whatever tag they have in the file.
         let signed = self.signer.signed_attrs.to_der().map_err(Error::encoding(WHAT))?;
         Ok(key.verify(&signed, &signature)?)
+    }
+
+    /// Whether the attributes have the digest of this certificate, or that of none.
+    fn covers(&self, certificate: &Certificate) -> Result<bool, Error> {
+        match &self.attributes.certificate {
+            Some((algorithm, digest)) => Ok(Hasher::with(*algorithm)?.and(certificate.as_der()).finish() == *digest),
+            None => Ok(true),
+        }
     }
 
     /// Whether this is the certificate that the signature names.

@@ -3,7 +3,9 @@
 use crate::{Certificate, Error, algorithms};
 use core::time::Duration;
 use rustls_pki_types::{TrustAnchor, UnixTime};
-use webpki::{EndEntityCert, ExtendedKeyUsageValidator, KeyPurposeIdIter, KeyUsage, VerifiedPath};
+use webpki::{
+    EndEntityCert, ExtendedKeyUsageValidator, KeyPurposeIdIter, KeyUsage, RequiredEkuNotFoundContext, VerifiedPath,
+};
 use x509_cert::time::Time;
 
 /// The authorities that are trusted, and the time to verify for.
@@ -24,6 +26,8 @@ pub enum Purpose {
     Server,
     /// A client proves its name with it.
     Client,
+    /// Somebody signs contents with it: mails, programs or documents.
+    Signer,
     /// Anything: the extended key usage is not looked at.
     Any,
 }
@@ -78,7 +82,31 @@ impl ExtendedKeyUsageValidator for Purpose {
         match self {
             Self::Server => KeyUsage::server_auth().validate(purposes),
             Self::Client => KeyUsage::client_auth().validate(purposes),
+            Self::Signer => sign_contents(purposes),
             Self::Any => Ok(()),
         }
     }
 }
+
+/// Accepts a certificate for one of [`CONTENTS`], and one that does not limit its purpose.
+fn sign_contents(purposes: KeyPurposeIdIter<'_, '_>) -> Result<(), webpki::Error> {
+    let mut present = Vec::new();
+    for purpose in purposes {
+        let purpose = purpose?.to_decoded_oid();
+        if CONTENTS.contains(&purpose.as_slice()) {
+            return Ok(());
+        }
+        present.push(purpose);
+    }
+    if present.is_empty() {
+        return Ok(());
+    }
+    let required = KeyUsage::required_if_present(EMAIL_PROTECTION);
+    Err(webpki::Error::RequiredEkuNotFoundContext(RequiredEkuNotFoundContext { required, present }))
+}
+
+/// The purposes of who signs contents: mail, programs, documents (RFC 9336), and all purposes.
+const CONTENTS: [&[usize]; 4] =
+    [&[1, 3, 6, 1, 5, 5, 7, 3, 4], &[1, 3, 6, 1, 5, 5, 7, 3, 3], &[1, 3, 6, 1, 5, 5, 7, 3, 36], &[2, 5, 29, 37, 0]];
+/// The first of them in DER.
+const EMAIL_PROTECTION: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 3, 4];

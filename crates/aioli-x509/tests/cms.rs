@@ -150,8 +150,20 @@ fn other_keys_and_authorities_are_refused() {
     assert!(matches!(Signer::new(&other.key, vec![parties.certificate.clone()]), Err(Error::OtherKey)));
     assert!(matches!(Signer::new(&other.key, vec![]), Err(Error::Missing { .. })));
 
+    // Without the certificate that it covers, a signature would be bound to no key.
+    let stripped = parties.changed(|fields, _| fields.certificates = None).unwrap();
+    assert_eq!(parties.verdict(&stripped, CONTENT), Err(Error::NoSigner));
+    let verdict = stripped.verify_by(&parties.key.verifying_key(), stripped.hash(CONTENT));
+    assert_eq!(verdict, Err(Error::NoSigner));
+
     // Without certificates, anyone's key can be tried, and none but the signer's is right.
-    let bare = parties.changed(|fields, _| fields.certificates = None).unwrap();
+    let bare = parties.changed(|fields, signer| {
+        fields.certificates = None;
+        let mut attributes = signer.signed_attrs.take().unwrap().into_vec();
+        attributes.retain(|attribute| attribute.oid != ID_AA_SIGNING_CERTIFICATE_V_2);
+        signer.signed_attrs = Some(attributes.try_into().unwrap());
+    });
+    let bare = bare.unwrap();
     assert_eq!(parties.verdict(&bare, CONTENT), Err(Error::NoSigner));
     assert_eq!(bare.verify_by(&parties.key.verifying_key(), bare.hash(CONTENT)), Ok(()));
     assert!(!bare.binds_signer());
@@ -187,6 +199,17 @@ fn the_certificate_is_signed_too() {
     let unbound = unbound.unwrap();
     assert!(!unbound.binds_signer());
     assert_eq!(parties.verdict(&unbound, CONTENT), Ok(()));
+}
+
+#[test]
+fn the_certificate_of_a_server_signs_no_contents() {
+    let mut parties = Parties::new(Algorithm::Mayo2);
+    let request = Request::new(&parties.key, "CN=signer".parse().unwrap(), &["example.org".parse().unwrap()]).unwrap();
+    let authority = Authority::new(&parties.root, parties.authority.clone()).unwrap();
+    parties.certificate = authority.issue(&request, request.hosts().unwrap(), days(5).unwrap()).unwrap();
+    let signature = parties.signer().sign_detached(CONTENT).unwrap();
+    let verdict = parties.verdict(&signature, CONTENT);
+    assert!(matches!(verdict, Err(Error::Refused(webpki::Error::RequiredEkuNotFoundContext(_)))), "{verdict:?}");
 }
 
 /// The authority allows the key to agree on keys, and nothing else.

@@ -134,6 +134,8 @@ pub(crate) enum Purpose {
     Server,
     /// A client proves its name with it
     Client,
+    /// Somebody signs contents with it, as `sign --certificate` does
+    Signer,
     /// Anything
     Any,
 }

@@ -74,6 +74,7 @@ fn verify(arguments: &cli::CertVerify) -> Result<Exit, Error> {
     let purpose = match purpose {
         cli::Purpose::Server => Purpose::Server,
         cli::Purpose::Client => Purpose::Client,
+        cli::Purpose::Signer => Purpose::Signer,
         cli::Purpose::Any => Purpose::Any,
     };
     let time = time.map(|time| UnixTime::since_unix_epoch(Duration::from_secs(time.to_unix_duration().as_secs())));

@@ -2,11 +2,11 @@
 //! or by authorities.
 
 use crate::Place;
-use crate::certificates::{flipped, place};
+use crate::certificates::{flipped, place_of};
 
 /// A place with a file `f` that was signed with the certificate `k.pem`.
 fn signed(set: &str) -> Place {
-    let place = place(set);
+    let place = place_of(set, "CN=signer", &[]);
     place.run(&["sign", "-k", "k.key", "--certificate", "k.pem", "f"]).expect(0).saying("signature in f.p7s");
     place
 }
@@ -19,17 +19,17 @@ fn a_signature_with_a_certificate_is_verified_by_keys_and_authorities() {
             assert_eq!(place.run(&["verify", "-k", key, "--bind-key", "f"]).expect(0).out(), "f: valid\n");
         }
         let run = place.run(&["verify", "--ca", "ca.pem", "--bind-key", "f"]).expect(0);
-        assert_eq!(run.out(), "f: valid, signed by CN=server\n");
+        assert_eq!(run.out(), "f: valid, signed by CN=signer\n");
         let json = place.run(&["verify", "--ca", "ca.pem", "--json", "f"]).expect(0).out();
         let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-        assert_eq!(json["results"][0]["signer"], "CN=server");
+        assert_eq!(json["results"][0]["signer"], "CN=signer");
         assert!(json.get("key").is_none());
         let input = place.read("f");
         place.run_with_input(&["verify", "--ca", "ca.pem", "--signature", "f.p7s", "-"], &input).expect(0);
         let text = place.run(&["inspect", "f.p7s"]).expect(0).out();
         let fingerprint = place.run(&["inspect", "k.pub"]).out();
         let fingerprint = fingerprint.split_whitespace().find(|word| word.starts_with("SHA256:")).unwrap();
-        for expected in ["f.p7s: signature (CMS)", set, "kept elsewhere", "CN=server, not verified", fingerprint] {
+        for expected in ["f.p7s: signature (CMS)", set, "kept elsewhere", "CN=signer, not verified", fingerprint] {
             assert!(text.contains(expected), "{expected} in {text}");
         }
     }
@@ -72,7 +72,7 @@ fn what_is_wrong_with_such_a_signature_is_said() {
 
 #[test]
 fn nothing_is_signed_with_a_certificate_of_another_key() {
-    let place = place("mayo1");
+    let place = place_of("mayo1", "CN=signer", &[]);
     for (arguments, code, saying) in [
         (&["--certificate", "ca.pem"][..], 5, "ca.pem: the certificate is for another key"),
         (&["--certificate", "k.csr"], 4, "k.csr: PEM without"),
