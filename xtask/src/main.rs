@@ -46,7 +46,7 @@ enum Task {
     /// openssl: OpenSSL 3.6, with CMS and TLS, and TLS with rustls. web: a file of 1 GB. python:
     /// the wheel for old systems, engines for tables, notebooks. reproducible: everything. Each of
     /// these commands leaves out nothing when it is run by itself, but for openssl, web and python,
-    /// which have --full too.
+    /// which have --full too, and for ct-valgrind, which takes all sets with --all.
     Ci {
         /// Leaves out nothing.
         #[arg(long)]

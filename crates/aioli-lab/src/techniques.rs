@@ -2,11 +2,11 @@
 //!
 //! A technique is an implementation of the kernel contract; the scheme around it is the library's.
 //! It is timed only after it has made the first known answer of the set. Two methods are compared.
-//! The published one takes the wall time of a whole process with a fixed amount of work, and the
-//! median of some processes. The better one times all operations in turn inside one process, after
-//! a warm-up, and gives medians with quartiles. Threads share the work of one operation; in a batch
-//! each thread has operations of its own. Where liboqs is built in, its generic code stands beside
-//! the scalar rungs, as an anchor from outside.
+//! The published one takes the wall time of a whole process, and the median of some processes. The
+//! better one times all operations in turn inside one process, after a warm-up, and gives medians
+//! with quartiles. Threads share the work of one operation; in a batch each thread has operations
+//! of its own. Where liboqs is built in, its generic code is beside the scalar rungs, as an anchor
+//! from outside.
 
 mod backend;
 mod claims;

@@ -63,8 +63,7 @@ impl Times {
         ranking
     }
 
-    /// The mean over all sets of the speed of `technique` in
-    /// multiples of the baseline's.
+    /// The mean over all sets of the speed of `technique` in multiples of the baseline's.
     pub(super) fn factor(&self, technique: &str) -> Option<f64> {
         self.ratio(SCALAR, technique)
     }

@@ -46,9 +46,10 @@ pub trait Backend: Copy + Send + Sync + 'static {
     /// a `right` that is part of the AES-128-CTR stream of `key`: P1 and P2 where they are not in
     /// memory.
     ///
-    /// `left` has as many columns as the part has rows. Row i of the part lands at `part.column(i)`
-    /// within each row of `out`. `window` is memory to expand into, at least the longest row of the
-    /// part and 32 bytes; afterwards it may hold anything public, and nothing else.
+    /// `left` has as many columns as the part has rows. The first `part.width()` bytes of each row
+    /// of `out` are written; row i of the part lands at `part.column(i)` within them. `window` is
+    /// memory to expand into, at least the longest row of the part and 32 bytes; afterwards it may
+    /// hold anything public, and nothing else.
     ///
     /// Secret: the bytes of `out`, and `left` unless [`Coefficients::is_public`].
     fn left_product_of_stream(
