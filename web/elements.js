@@ -33,7 +33,9 @@ export class Result {
     this.#box.replaceChildren(...children);
   }
 
-  /** Shows an error; one that is not a refusal is a defect of the page and goes to the console, too. */
+  /**
+   * Shows an error; one that is not a refusal is a defect of the page and goes to the console, too.
+   */
   refuse(error) {
     if (!["AioliError", "Refusal"].includes(error.name)) console.error(error);
     this.show("bad", make("p", "", error.message));

@@ -97,7 +97,7 @@ def duckdb(files: Path, keys: pa.Table) -> Iterator[Run]:
 
 @contextlib.contextmanager
 def session() -> Iterator[Any]:
-    """Spark's, with a worker for each core."""
+    """A session of Spark with a worker for each core."""
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -123,7 +123,7 @@ def spark(files: Path, keys: pa.Table) -> Iterator[Run]:
 
 
 def spark_alone(files: Path, keys: pa.Table) -> Iterator[Run]:
-    """The same ways of the rows, of which none is verified and none returns."""
+    """Gives the workers the same rows, verifies none, and returns none."""
 
     def nothing(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -136,7 +136,7 @@ def spark_alone(files: Path, keys: pa.Table) -> Iterator[Run]:
 
 @contextlib.contextmanager
 def cluster() -> Iterator[None]:
-    """Ray's, on this machine."""
+    """Ray on this machine alone."""
     import ray
     import ray.data
 
@@ -165,7 +165,7 @@ def ray(files: Path, keys: pa.Table) -> Iterator[Run]:
 
 
 class Nothing:
-    """The same ways of the rows, of which none is verified and none returns."""
+    """A worker that is given the same rows, verifies none, and returns none."""
 
     def __call__(self, rows: pa.Table) -> pa.Table:
         return rows.slice(0, 0)
@@ -203,7 +203,7 @@ NATIVE = "verify_table"
 
 
 def contend(name: str, folder: Path) -> None:
-    """The process of a contender: a run for each line of its input, answered by the number of bad rows."""
+    """The process of a contender: answers each line of input by a run's number of bad rows."""
     # Engines print where they like.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
@@ -241,7 +241,7 @@ class Contender:
         return time.perf_counter() - start
 
     def processor_seconds(self) -> dict[str, float]:
-        """By the names of its processes, its children's included."""
+        """The time of its processes and of their children, by the names of the processes."""
         tick = os.sysconf("SC_CLK_TCK")
         parents: dict[int, int] = {}
         used: dict[int, tuple[str, float]] = {}

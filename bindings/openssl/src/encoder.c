@@ -189,7 +189,7 @@ static int does_private(void *provider, int selection) {
     return selection == 0 || (selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY);
 }
 
-/* What is written for a pair must not lose the private key. */
+/* Public encoders refuse a pair: writing it must not lose the private key. */
 static int does_public(void *provider, int selection) {
     (void)provider;
     return selection == 0 || (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == OSSL_KEYMGMT_SELECT_PUBLIC_KEY;

@@ -84,7 +84,7 @@ static const OSSL_ITEM *reason_strings(void *provider) {
     return reasons;
 }
 
-/* What the provider offers. */
+/* The operations that the provider offers. */
 
 static const char *const encoder_kinds[ENCODERS] = {
     "provider=aioli,output=der,structure=PrivateKeyInfo",

@@ -26,7 +26,7 @@ typedef struct {
     unsigned char identifier[IDENTIFIER_LENGTH]; /* AlgorithmIdentifier without parameters, in DER */
 } Set;
 
-/* In the order of the functions that are made for each: see FOR_EACH_SET. */
+/* The sets, in the order of the functions that are made for each: see FOR_EACH_SET. */
 extern const Set sets[SETS];
 
 /* `do_(index, x)` for each index into `sets`. */
@@ -59,7 +59,7 @@ typedef struct {
 /* The name that the provider gives a set. */
 const char *set_name(const Provider *provider, const Set *set);
 
-/* What went wrong; OpenSSL prints the text of provider.c beside the details. */
+/* The reason of an error; OpenSSL prints the text of provider.c beside the details. */
 enum {
     REASON_CONFIGURATION = 1,
     REASON_LIBRARY,

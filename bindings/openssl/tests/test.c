@@ -1,6 +1,7 @@
 /*
- * Tests of the parts that the command openssl does not reach: keys as parameters, also for other providers, copies of
- * contexts, many pieces, an own library context, errors, and four threads with one key.
+ * Tests of the parts that the command openssl does not reach: keys as parameters, also for other
+ * providers, copies of contexts, many pieces, an own library context, errors, and four threads
+ * with one key.
  *
  *     test SET...
  */

@@ -24,7 +24,8 @@ FUNCTION int coefficient_stride(int rows) { return divide_up(rows, 4) * 4; }
 // each row and one after the last row.
 constexpr int BUFFER_BLOCKS = 1024;
 
-// The division among threads of a product with `ROWS` rows of `left` and result rows of `ALL` m-vectors.
+// The division among threads of a product with `ROWS` rows of `left` and result rows of `ALL`
+// m-vectors.
 template <int ROWS_, int ALL_> struct Plan {
     static constexpr int ROWS = ROWS_, ALL = ALL_;
     // Registers of a thread for sums and multiples.

@@ -1,12 +1,19 @@
-// Draws the charts of a report. Each is an entry of the JSON in the page (`Chart` in src/show.rs) and a
-// <figure data-chart="INDEX">. The figure gets a legend of buttons that hide a series, a switch between linear and
-// logarithmic, and a drawing of its full width. Without scripts, tables below the figures say the same.
+// Draws the charts of a report. Each is an entry of the JSON in the page (`Chart` in src/show.rs)
+// and a <figure data-chart="INDEX">. The figure gets a legend of buttons that hide a series, a
+// switch between linear and logarithmic, and a drawing of its full width. Without scripts, tables
+// below the figures say the same.
 "use strict";
 
-/** Okabe and Ito's colours, distinct for people with any colour vision; more than eight series get a rainbow. */
+/**
+ * Okabe and Ito's colours, distinct for people with any colour vision; more than eight series get a
+ * rainbow.
+ */
 const OKABE_ITO = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8a7f00", "#777777"];
 
-/** Below this width in pixels, bars are horizontal and their groups follow one another from top to bottom. */
+/**
+ * Below this width in pixels, bars are horizontal and their groups follow one another from top to
+ * bottom.
+ */
 const NARROW = 600;
 
 const format = (value) => Number(value.toPrecision(3)).toLocaleString("en");
@@ -20,7 +27,10 @@ function rowsOf({ bars, curves }) {
         points.filter(([x, y]) => x !== null && y !== null).map(([x, y]) => ({ series: name, x, y, line })));
 }
 
-/** The lower end of a logarithmic axis: a round number below the least value, so that even its bar is visible. */
+/**
+ * The lower end of a logarithmic axis: a round number below the least value, so that even its bar is
+ * visible.
+ */
 function floorOf(values) {
   const below = Math.min(...values) / 1.3;
   const decade = 10 ** Math.floor(Math.log10(below));

@@ -64,7 +64,7 @@ class Items:
             signatures = aioli.sign_table(key, pa.table({"message": [row["message"] for row in mine]}))
             for row, signed in zip(mine, pa.array(signatures).to_pylist(), strict=True):
                 row["signature"] = signed
-        # A step that has no divisor in common with the number of keys, so that every key has bad rows.
+        # The step has no divisor in common with the number of keys, so every key has bad rows.
         self.bad = [i * 97 for i in range(BAD)]
         for i, place in enumerate(self.bad):
             spoil(rows[place], KINDS[i % len(KINDS)], rows[place + 1])
@@ -170,7 +170,7 @@ def test_ray_loses_nothing_when_a_worker_dies(items: Items, tmp_path: Path) -> N
 
 
 def processes(name: str) -> list[int]:
-    """The processes that call themselves so."""
+    """The processes of Ray that have this in their names."""
     listed = subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, text=True, check=True).stdout
     return [int(line.split()[0]) for line in listed.splitlines() if "ray::" in line and name in line]
 

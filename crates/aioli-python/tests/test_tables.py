@@ -256,7 +256,8 @@ def test_a_column_shows_its_length_and_type(table: pa.Table) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_fork_of_a_process_verifies_too() -> None:
-    # In a process of its own: a fork of one with other threads gives warnings, which fail here.
+    # The fork is made in a process of its own, as one with other threads gives warnings, which fail
+    # here.
     script = """
 import os, sys, warnings
 import aioli, pyarrow as pa

@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Certificates with their keys, the preferred first. A peer gets the first whose key can sign by a
 /// scheme that the peer offers.
 ///
-/// In TLS 1.2 nobody can use a key of MAYO: leave that version out, or the keys.
+/// Nobody can use a key of MAYO in TLS 1.2: leave that version out, or the keys.
 #[derive(Clone, Debug)]
 pub struct Resolver(Vec<Arc<CertifiedKey>>);
 

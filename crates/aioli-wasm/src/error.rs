@@ -101,7 +101,7 @@ impl From<Reason> for Error {
     }
 }
 
-/// What writing a key may fail with: encryption asks for randomness.
+/// The failure of writing a key: encryption asks for randomness.
 impl From<pkcs8::pkcs8::Error> for Error {
     fn from(error: pkcs8::pkcs8::Error) -> Self {
         Self::new("internal", &error)

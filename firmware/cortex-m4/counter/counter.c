@@ -11,10 +11,11 @@
  * execution. ENCODING is the halfwords of the instruction in hexadecimal, in their order. The
  * reader of the file attributes the instructions to functions and classes.
  *
- * TRACE is a hash, in hexadecimal, of all taken branches and all accesses to memory, in their order. A
- * branch counts with its source and target, an access with its instruction, its address, and whether
- * it loads or stores. Two runs have the same hash unless one of them branches differently or touches
- * other addresses. The effect of a conditional instruction without access is not part of it.
+ * TRACE is a hash, in hexadecimal, of all taken branches and all accesses to memory, in their
+ * order. A branch counts with its source and target, an access with its instruction, its address,
+ * and whether it loads or stores. Two runs have the same hash unless one of them branches
+ * differently or touches other addresses. The effect of a conditional instruction without access is
+ * not part of it.
  *
  * Arguments: out=FILE. Code must lie below 4 MiB.
  */
@@ -92,7 +93,8 @@ static void end(unsigned cpu, void *data) {
     fflush(out);
 }
 
-/* Counts an access, of either kind: QEMU 7.2 confuses reads and writes if a callback asks for one kind alone. */
+/* Counts an access of either kind: QEMU 7.2 confuses reads and writes if a callback asks for one
+ * kind alone. */
 static void access(unsigned cpu, uint32_t info, uint64_t address, void *data) {
     (void)cpu;
     struct instruction *in = data;

@@ -9,7 +9,7 @@ from . import KeyTable, verify_table
 
 
 class Options(TypedDict, total=False):
-    """The arguments of verify_table. Where rows go to other processes, keys is a table of pyarrow's."""
+    """The arguments of verify_table. If rows go to other processes, keys is a table of pyarrow's."""
 
     keys: Any
     algorithm: str | None
@@ -24,7 +24,7 @@ def columns(options: Options) -> list[str]:
 
 
 class Verifier:
-    """Reads the keys once, for many batches, and once again where it was sent to another process."""
+    """Reads the keys once, for many batches, and again if it is sent to another process."""
 
     def __init__(self, **options: Unpack[Options]) -> None:
         self.given = options

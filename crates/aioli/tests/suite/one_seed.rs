@@ -19,7 +19,8 @@ use shake::Shake256;
 use shake::digest::{ExtendableOutput, Update, XofReader};
 use signature::RandomizedSigner;
 
-/// In most messages both rounds solve the first sample and the d_i span; one of eight is enough.
+/// Messages to try: with most of them both rounds solve the first sample and the d_i span, and one
+/// is enough.
 const MESSAGES: u8 = 8;
 
 /// A way to sign a message with a key.
