@@ -32,8 +32,8 @@ def counting_exponents(k):
     return table
 
 
-# Round 3: fixed symmetric tables, chosen by the MAYO team so that every square submatrix of powers of
-# z has full rank.
+# Round 3: fixed symmetric tables, chosen by the MAYO team so that every square submatrix of powers
+# of z has full rank.
 MDS_EXPONENTS = {k: np.array(rows.split(), int).reshape(k, k) for k, rows in {
     5: """11 13 3 4 6   13 0 14 10 2   3 14 8 1 5   4 10 1 12 9   6 2 5 9 7""",
     10: """10 25 7 44 40 24 12 32 5 27    25 6 45 50 19 0 11 14 37 52    7 45 51 16 42 30 53 8 21 4

@@ -138,7 +138,7 @@ const WARNINGS: &str = "CFLAGS=-O2 -g -Wall -Wextra -Wpedantic -Werror";
 /// The version of the crate; OpenSSL 3.6.3 is in it.
 const SOURCE: &str = "300.6.1";
 
-/// Without what the tests do not use, for a shorter build.
+/// Options for a shorter build, which leave out what the tests do not use.
 const CONFIGURATION: [&str; 7] = ["no-tests", "no-docs", "no-engine", "no-legacy", "no-quic", "no-dtls", "-O1"];
 
 const EXPORTS: [&str; 2] = ["libcrypto.ld", "libssl.ld"];

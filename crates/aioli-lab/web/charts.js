@@ -28,8 +28,8 @@ function rowsOf({ bars, curves }) {
 }
 
 /**
- * The lower end of a logarithmic axis: a round number below the least value, so that even its bar is
- * visible.
+ * The lower end of a logarithmic axis: a round number below the least value, so that even its bar
+ * is visible.
  */
 function floorOf(values) {
   const below = Math.min(...values) / 1.3;

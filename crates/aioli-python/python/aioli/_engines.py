@@ -9,7 +9,7 @@ from . import KeyTable, verify_table
 
 
 class Options(TypedDict, total=False):
-    """The arguments of verify_table. If rows go to other processes, keys is a table of pyarrow's."""
+    """The arguments of verify_table. If rows go to other processes, keys is a pyarrow.Table."""
 
     keys: Any
     algorithm: str | None

@@ -122,8 +122,8 @@ mod tests {
         }
     }
 
-    // Only the length of its registers is used of a backend, so all of them can be tested
-    // everywhere.
+    // The code asks a backend for the length of its registers alone, so any machine can test it for
+    // all of them.
     #[test]
     fn t_is_transposed() {
         t_is_transposed_in_registers_of::<crate::backend::Portable>();

@@ -314,8 +314,8 @@ mod tests {
         }
     }
 
-    // Only the length of its registers is used of a backend, so all of them can be tested
-    // everywhere.
+    // The code asks a backend for the length of its registers alone, so any machine can test it for
+    // all of them.
     #[test]
     fn powers_of_z() {
         powers_of_z_in_registers_of::<crate::backend::Portable>();

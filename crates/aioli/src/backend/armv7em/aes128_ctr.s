@@ -1,11 +1,12 @@
 @ AES-128 in counter mode for blocks that differ in the last byte of the counter alone. The kernel
 @ does the changing part of rounds 1 and 2, and rounds 3 to 10.
 @
-@ void aioli_armv7em_aes_rounds(const uint32_t *table, const struct context *context, uint32_t *out, uint32_t blocks,
-@                               uint32_t counter, uint32_t mask);
+@ void aioli_armv7em_aes_rounds(const uint32_t *table, const struct context *context, uint32_t *out,
+@                               uint32_t blocks, uint32_t counter, uint32_t mask);
 @
 @ table    256 words: for each byte b the column (2 S(b), S(b), S(b), 3 S(b)), lowest byte first
-@ context  37 words: the constant part of the first two rounds, see below, then the round keys 3 to 10
+@ context  37 words: the constant part of the first two rounds, see below, then the round keys 3 to
+@          10
 @ out      4 * blocks words, aligned; written
 @ blocks   at least 1
 @ counter  the last byte of the counter of the first block; counter + blocks <= 256

@@ -1,11 +1,12 @@
 @ Turns columns of nibbles into rows, and adds the rows to `out`.
 @
-@ void aioli_armv7em_add_columns(const uint32_t *sums, uint32_t entry, uint8_t *out, uint32_t stride, uint32_t rows,
-@                                uint32_t words);
+@ void aioli_armv7em_add_columns(const uint32_t *sums, uint32_t entry, uint8_t *out,
+@                                uint32_t stride, uint32_t rows, uint32_t words);
 @
-@ sums    8 * words entries, an entry every `entry` bytes; nibble j of an entry's word belongs to row j
-@ out     `rows` rows of 4 * words bytes, `stride` bytes apart, of any alignment; added to by exclusive or. Nibble i of
-@         word w of row j is nibble j of entry 8 * w + i
+@ sums    8 * words entries, an entry every `entry` bytes; nibble j of an entry's word belongs to
+@         row j
+@ out     `rows` rows of 4 * words bytes, `stride` bytes apart, of any alignment; added to by
+@         exclusive or. Nibble i of word w of row j is nibble j of entry 8 * w + i
 @ rows    1 to 8
 @ words   at least 1
 @

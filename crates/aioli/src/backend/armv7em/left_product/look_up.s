@@ -1,14 +1,16 @@
 @ Adds to sums the entries of a table for the elements of two rows, four bytes of each row at a
 @ time.
 @
-@ void aioli_armv7em_look_up_1(uint32_t *sums, const uint8_t *row_a, const uint8_t *row_b, const uint32_t *table,
-@                              uint32_t words);
-@ void aioli_armv7em_look_up_2(uint32_t *sums, const uint8_t *row_a, const uint8_t *row_b, const uint32_t *table,
-@                              uint32_t words);
+@ void aioli_armv7em_look_up_1(uint32_t *sums, const uint8_t *row_a, const uint8_t *row_b,
+@                              const uint32_t *table, uint32_t words);
+@ void aioli_armv7em_look_up_2(uint32_t *sums, const uint8_t *row_a, const uint8_t *row_b,
+@                              const uint32_t *table, uint32_t words);
 @
-@ sums   8 * words entries of one or two words, one for each element of a row; added to by exclusive or
+@ sums   8 * words entries of one or two words, one for each element of a row; added to by exclusive
+@        or
 @ row_a, row_b  4 * words bytes each, two elements a byte, low nibble first; of any alignment
-@ table  256 entries of one or two words; entry a | b << 4 is for the elements a of row_a and b of row_b
+@ table  256 entries of one or two words; entry a | b << 4 is for the elements a of row_a and b of
+@        row_b
 @ words  at least 1
 @
 @ Public: row_a and row_b, which address the table, and words. Secret: the table and the sums.

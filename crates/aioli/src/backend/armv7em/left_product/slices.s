@@ -3,9 +3,11 @@
 @
 @ void aioli_armv7em_slices(const uint32_t *forms, const uint32_t *coefficients, uint32_t *sums);
 @
-@ forms         for each row nine words: the nine linear forms of its elements, one bit for each element
-@ coefficients  for each row a word: bits 31 to 23 are the same forms of the coefficient, the first one in bit 31;
-@               bit 22 is set in the last row and clear in all others; the rest is zero
+@ forms         for each row nine words: the nine linear forms of its elements, one bit for each
+@               element
+@ coefficients  for each row a word: bits 31 to 23 are the same forms of the coefficient, the first
+@               one in bit 31; bit 22 is set in the last row and clear in all others; the rest is
+@               zero
 @ sums          nine words, written: for each form the sum over the rows of the products of both
 @
 @ Everything is secret but the number of rows: forms are selected by masks. Stack: 40 bytes.

@@ -1,13 +1,15 @@
 @ Adds multiples of one column to others: a step of an elimination.
 @
-@ void aioli_armv7em_eliminate(uint32_t *columns, const uint32_t *coefficients, const uint32_t *multiples,
-@                              uint32_t pairs);
+@ void aioli_armv7em_eliminate(uint32_t *columns, const uint32_t *coefficients,
+@                              const uint32_t *multiples, uint32_t pairs);
 @
-@ columns       pairs of columns, each column 80 bytes behind the one before, from the word pair on where adding begins;
-@               aligned; added to by exclusive or
-@ coefficients  a word for each pair of columns, as `pivot_row` writes them: the factors of both columns in bits 31 to 28
-@               and 27 to 24; bit 23 is set in the last word and clear in all others; the rest is zero
-@ multiples     8 words for each pair of words of the multiplied column: α^3, α^2, α and 1 times that pair
+@ columns       pairs of columns, each column 80 bytes behind the one before, from the word pair on
+@               where adding begins; aligned; added to by exclusive or
+@ coefficients  a word for each pair of columns, as `pivot_row` writes them: the factors of both
+@               columns in bits 31 to 28 and 27 to 24; bit 23 is set in the last word and clear in
+@               all others; the rest is zero
+@ multiples     8 words for each pair of words of the multiplied column: α^3, α^2, α and 1 times
+@               that pair
 @ pairs         the number of pairs of words, at least 1
 @
 @ Everything is secret but the numbers of columns and of pairs: multiples are selected by masks.

@@ -1,20 +1,26 @@
 @ Collects the entries of columns in the pivot row as coefficients for `eliminate`, and keeps them
 @ in the columns too.
 @
-@ void aioli_armv7em_pivot_row(const uint32_t *columns, const uint32_t *rows, uint32_t *coefficients, uint8_t *kept,
-@                              uint32_t count, uint32_t shift, uint32_t pairs);
+@ void aioli_armv7em_pivot_row(const uint32_t *columns, const uint32_t *rows,
+@                              uint32_t *coefficients, uint8_t *kept, uint32_t count,
+@                              uint32_t shift, uint32_t pairs);
 @
-@ columns       the first of 2 * count columns, 80 bytes apart, from the word pair on where reading begins; aligned
-@ rows          2 * pairs words: all ones in the nibbles of one row or two, whose entries are added by exclusive or
-@ coefficients  `count` words, written: the entries of columns 2 * i and 2 * i + 1 in bits 31 to 28 and 27 to 24, lowest
-@               bit last; bit 23 is set in the last word; the rest is zero
-@ kept          a byte of the first column, and with it the same byte of each column, which keeps the column's entry
+@ columns       the first of 2 * count columns, 80 bytes apart, from the word pair on where reading
+@               begins; aligned
+@ rows          2 * pairs words: all ones in the nibbles of one row or two, whose entries are added
+@               by exclusive or
+@ coefficients  `count` words, written: the entries of columns 2 * i and 2 * i + 1 in bits 31 to 28
+@               and 27 to 24, lowest bit last; bit 23 is set in the last word; the rest is zero
+@ kept          a byte of the first column, and with it the same byte of each column, which keeps
+@               the column's entry
 @ count         pairs of columns, at least 1
-@ shift         0: the entry goes into the low nibble of the byte, and the high one is cleared; 4: into the high nibble
+@ shift         0: the entry goes into the low nibble of the byte, and the high one is cleared; 4:
+@               into the high nibble
 @ pairs         pairs of words, 1 to 9
 @
 @ Everything is secret but the numbers. Stack: 36 bytes.
-@ Cost for two columns: 11 instructions and 6 loads for each pair of words, and 28 instructions and 4 loads besides.
+@ Cost for two columns: 11 instructions and 6 loads for each pair of words, and 28 instructions and
+@ 4 loads besides.
 
 columns  .req r0
 rows     .req r1

@@ -136,7 +136,7 @@ impl Tile<'_> {
             .bytes()
             .as_ptr()
             .wrapping_add((right.offset(self.first) + self.column).wrapping_sub(self.first * step));
-        // From this tile of a row to that of the next one, before a step is subtracted.
+        // The distance from this tile to that of the next row, before a step is subtracted.
         let mut advance = row_bytes - self.first * step;
         for tables in whole {
             // SAFETY: the tile lies within this row.
