@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 
 def counting_exponents(k):
-    """Round 2: walking the pairs i <= j, i upwards and j downwards, the power of z counts up from 0."""
+    """Round 2: the power of z counts up from 0 along the pairs i <= j, i upwards, j downwards."""
     table, power = np.zeros((k, k), int), 0
     for i in range(k):
         for j in range(k - 1, i - 1, -1):
@@ -264,8 +264,9 @@ def hash_to_target(p, digest, salt):
 
 
 def whip(p, quadratic, linear):
-    """Sum over i <= j of z^e(i,j) u_ij, u_ii = quadratic[i, i] and u_ij = quadratic[i, j] + quadratic[j, i],
-    plus the sum over i of z^e(i,0) linear[i]. quadratic [k, k, m], linear [k, m] -> [m]."""
+    """The sum over i <= j of z^e(i,j) u_ij, with u_ii = quadratic[i, i] and u_ij = quadratic[i, j] +
+    quadratic[j, i], plus the sum over i of z^e(i,0) linear[i]. quadratic [k, k, m], linear [k, m] ->
+    [m]."""
     by_exponent = np.zeros((p.exponents.max() + 1, p.m), np.uint8)
     for i, j in whipping_pairs(p):
         by_exponent[p.exponents[i, j]] ^= quadratic[i, i] if i == j else quadratic[i, j] ^ quadratic[j, i]

@@ -36,7 +36,8 @@ def key_and_signature(p, messages, random):
     s ^= solution(p, columns, spec.dot(columns.T, s[:, None]) ^ t ^ other_t)
     s = s.reshape(p.k, p.n)
 
-    # The m-vector of P3 at (0, 0) enters W(s) times a polynomial in z, the sum of z^e(i,i) s_i[v]^2.
+    # The m-vector of P3 at (0, 0) enters W(s) times a polynomial in z, the sum of z^e(i,i)
+    # s_i[v]^2.
     seed_pk = random.bytes(p.pk_seed_bytes)
     p3 = random.integers(0, 16, (p.o * (p.o + 1) // 2, p.m), dtype=np.uint8)
     public_key = lambda: seed_pk + spec.encode(p3.reshape(-1))

@@ -213,7 +213,7 @@ pub(crate) struct Sign {
 /// their codes.
 ///
 /// With --ca, a signature is valid if it has the certificate of its signer, to which an authority
-/// leads; who that is is told beside the result.
+/// leads. The result names the signer.
 ///
 /// A signature made with --bind-key or --certificate is valid for its own key alone. With
 /// --bind-key here, all others are refused with exit code 5: anyone can compute a key under which

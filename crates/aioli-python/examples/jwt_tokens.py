@@ -1,4 +1,7 @@
-"""JSON Web Tokens signed by MAYO, with PyJWT. No such algorithm is registered: both sides must agree on its name."""
+"""JSON Web Tokens signed by MAYO, with PyJWT.
+
+No such algorithm is registered: both sides must agree on its name.
+"""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""MAYO keys for The Update Framework: a signer and a key of securesystemslib, which python-tuf uses."""
+"""MAYO keys for The Update Framework: a signer and a key of securesystemslib.
+
+python-tuf uses that library.
+"""
 
 import hashlib
 from typing import Any

@@ -15,7 +15,7 @@ def register(
     key_type: str = "VARCHAR",
     **options: Unpack[Options],
 ) -> None:
-    """Makes a function of SQL: `SELECT * FROM items WHERE NOT mayo_verify(message, signature, key)`.
+    """Makes a function of SQL: `... WHERE NOT mayo_verify(message, signature, key)`.
 
     Messages and signatures are BLOBs; keys, or their ids, have the type key_type.
     """

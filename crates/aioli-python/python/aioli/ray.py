@@ -39,7 +39,7 @@ def verify(dataset: ray.data.Dataset, *, workers: Any = None, **options: Unpack[
 
 
 def failures(dataset: ray.data.Dataset, *, workers: Any = None, **options: Unpack[Options]) -> ray.data.Dataset:
-    """The rows of the dataset that are not valid, with a column reason. Only these leave the workers."""
+    """The rows that are not valid, with a column reason. Only these leave the workers."""
     return _map(_Finder, dataset, workers, options)
 
 

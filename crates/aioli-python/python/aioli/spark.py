@@ -17,7 +17,7 @@ def verify(frame: DataFrame, **options: Unpack[Options]) -> DataFrame:
 
 
 def failures(frame: DataFrame, **options: Unpack[Options]) -> DataFrame:
-    """The rows of the frame that are not valid, with a column reason. Only these leave the workers."""
+    """The rows that are not valid, with a column reason. Only these leave the workers."""
     return _map(Verifier.failures, frame, [_REASON], options)
 
 
