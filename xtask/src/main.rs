@@ -44,9 +44,9 @@ enum Task {
     /// target. ct-valgrind: all sets but mayo2 and, on portable, mayo1. ct-msan, ct-trace and their
     /// share of ct-selftest: all backends but gfni512, and of the others ct-trace takes the solver.
     /// openssl: OpenSSL 3.6, with CMS and TLS, and TLS with rustls. web: a file of 1 GB. python:
-    /// the wheel for old systems, engines for tables, notebooks. reproducible: everything. Each of
-    /// these commands leaves out nothing when it is run by itself, but for openssl, web and python,
-    /// which have --full too, and for ct-valgrind, which takes all sets with --all.
+    /// the wheel for old systems, engines for tables, notebooks. reproducible: everything. Most of
+    /// these commands leave out nothing when they are run by themselves. openssl, web and python
+    /// have --full too, and ct-valgrind takes all sets with --all.
     Ci {
         /// Leaves out nothing.
         #[arg(long)]

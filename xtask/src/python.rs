@@ -130,7 +130,7 @@ fn in_crate(program: &Path) -> Command {
     command
 }
 
-/// The versions that are tested, if they are here: all that had a release when this was written.
+/// The versions to test, as far as this machine has them: each has a release.
 const VERSIONS: [&str; 4] = ["3.11", "3.12", "3.13", "3.14"];
 
 /// The tools that build wheels. Zig is the linker for old systems.

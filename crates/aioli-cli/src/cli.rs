@@ -256,8 +256,8 @@ pub(crate) struct Verify {
 /// Describe files of keys, signatures and certificates
 ///
 /// Recognises private, encrypted and public keys, certificates, requests and signatures of CMS (PEM
-/// and DER), signatures in the forms that `sign` and `aioli-git` write, and, by their length, raw
-/// keys and signatures. Prints nothing secret.
+/// and DER), and signatures in the forms that `sign` and `aioli-git` write. Knows raw keys and
+/// signatures by their length. Prints nothing secret.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   aioli inspect release.pub aioli-0.1.0.tar.gz.sig

@@ -1,8 +1,8 @@
 //! Signatures in the form of CMS (RFC 5652), as OpenSSL makes them for files, mail programs for
 //! mails, and git for commits with certificates.
 //!
-//! The key does not sign the content but attributes, among them the SHA-512 of the content. They
-//! name the signer's certificate, too (RFC 5035), so such a signature is bound to one key.
+//! The key does not sign the content but attributes, among them a digest of the content. Those of
+//! a [`Signer`] name its certificate, too (RFC 5035), so its signatures are bound to one key.
 //! Signatures without attributes are refused: one over attributes could be presented as one
 //! without them, whose content is the attributes.
 //!

@@ -1,3 +1,3 @@
-//! Nothing. Selected beside a package, as in `cargo test -p aioli-x509 -p one-build`, this crate
-//! makes cargo build the library and all below it with the features of every other build of the
+//! No code: cargo selects this crate beside a package, as in `cargo test -p aioli-x509 -p
+//! one-build`. The library and all below it then have the features of every other build of the
 //! checks, so that all of them share one.

@@ -31,10 +31,10 @@ pub trait Backend: Copy + Send + Sync + 'static {
     /// `out = left right`, or `out += left right` if [`Output::adds`]: the product of a small dense
     /// matrix with a matrix of m-vectors.
     ///
-    /// `left` has at most [`MAX_ROWS`] rows and as many columns as `right` has rows. For each row l
-    /// of `left`, the first `right.row_bytes()` bytes of row l of `out` become the sum over i of
-    /// `left[l][i]` times row i of `right`, or it is added to what they held; row i of a triangle
-    /// lands at `i * step` within them. Other bytes of `out` keep their values. `out` reaches at
+    /// `left` has at most [`MAX_ROWS`] rows and as many columns as `right` has rows. Row l of the
+    /// product is the sum over i of `left[l][i]` times row i of `right`. It replaces the first
+    /// `right.row_bytes()` bytes of row l of `out`, or is added to them. Row i of a triangle lands
+    /// at `i * step` within these bytes. Other bytes of `out` keep their values. `out` reaches at
     /// least to the end of its last row.
     ///
     /// Secret: the bytes of `out`; `left` and `right` unless [`Coefficients::is_public`] and

@@ -95,7 +95,7 @@ struct Tile<'a> {
 
 impl Tile<'_> {
     /// Writes or adds the product of this tile, `REGISTERS` wide, and a group of `PAIRS` pairs of
-    /// rows of `left`, the last of which may lack its second row.
+    /// rows of `left`. The last pair may lack its second row.
     #[inline(never)]
     #[target_feature(enable = "avx2")]
     fn write_product<const PAIRS: usize, const REGISTERS: usize>(

@@ -77,8 +77,8 @@ struct Tile<'a> {
 }
 
 impl Tile<'_> {
-    /// Writes the product for `PAIRS` pairs of rows of `left`, the last of which may lack its
-    /// second row, to `left_rows` rows of `out`, or adds it.
+    /// Writes or adds the product for `PAIRS` pairs of rows of `left` to `left_rows` rows of `out`.
+    /// The last pair may lack its second row.
     ///
     /// **Bound.** A pair of rows of `left` and two rows of `right` take a broadcast load, two
     /// affine products and two XORs: 256 multiply-accumulates. Six instructions interleave the two
