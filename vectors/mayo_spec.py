@@ -264,9 +264,10 @@ def hash_to_target(p, digest, salt):
 
 
 def whip(p, quadratic, linear):
-    """The sum over i <= j of z^e(i,j) u_ij, with u_ii = quadratic[i, i] and u_ij = quadratic[i, j] +
-    quadratic[j, i], plus the sum over i of z^e(i,0) linear[i]. quadratic [k, k, m], linear [k, m] ->
-    [m]."""
+    """The sum over i <= j of z^e(i,j) u_ij, plus the sum over i of z^e(i,0) linear[i].
+
+    Here u_ii = quadratic[i, i] and u_ij = quadratic[i, j] + quadratic[j, i].
+    quadratic [k, k, m], linear [k, m] -> [m]."""
     by_exponent = np.zeros((p.exponents.max() + 1, p.m), np.uint8)
     for i, j in whipping_pairs(p):
         by_exponent[p.exponents[i, j]] ^= quadratic[i, i] if i == j else quadratic[i, j] ^ quadratic[j, i]
