@@ -85,8 +85,8 @@ impl Signer {
     ///
     /// # Errors
     ///
-    /// [`Error::Mayo`] if the key cannot sign; [`Error::Unsupported`] if the certificate has another
-    /// encoding than DER.
+    /// [`Error::Mayo`] if the key cannot sign; [`Error::Unsupported`] if the certificate has
+    /// another encoding than DER.
     pub fn sign(&self, content: Hasher) -> Result<SignedData, Error> {
         self.signed_data(None, content)
     }
@@ -324,9 +324,9 @@ impl SignedData {
     ///
     /// # Errors
     ///
-    /// [`Error::NoSigner`]; [`Error::Refused`] for the certificate, also if it is for other purposes
-    /// than [`Purpose::Signer`]; [`Error::NotASigner`] if its key is not for signatures; and those
-    /// of [`verify_by`](Self::verify_by).
+    /// [`Error::NoSigner`]; [`Error::Refused`] for the certificate, also if it is for other
+    /// purposes than [`Purpose::Signer`]; [`Error::NotASigner`] if its key is not for signatures;
+    /// and those of [`verify_by`](Self::verify_by).
     pub fn verify(&self, trust: &Trust<'_>, content: Hasher) -> Result<&Certificate, Error> {
         let signer = self.signer().ok_or(Error::NoSigner)?;
         let intermediates = [trust.intermediates, &self.certificates].concat();
@@ -346,8 +346,8 @@ impl SignedData {
     ///
     /// # Errors
     ///
-    /// [`Error::NoSigner`], [`Error::OtherKey`], [`Error::SignatureAlgorithm`]; [`Error::OtherContent`];
-    /// [`Error::Mayo`] with [`aioli::Error::InvalidSignature`].
+    /// [`Error::NoSigner`], [`Error::OtherKey`], [`Error::SignatureAlgorithm`];
+    /// [`Error::OtherContent`]; [`Error::Mayo`] with [`aioli::Error::InvalidSignature`].
     pub fn verify_by(&self, key: &VerifyingKey, content: Hasher) -> Result<(), Error> {
         let AlgorithmIdentifierOwned { oid: given, parameters } = &self.signer.signature_algorithm;
         match self.signer() {
