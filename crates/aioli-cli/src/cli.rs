@@ -6,7 +6,7 @@ mod cert;
 mod git;
 
 pub(crate) use cert::{Ca, Cert, CertCommand, Issue, Key, Output, Purpose, Request, Show, Verify as CertVerify};
-pub(crate) use git::{Git, Operation};
+pub(crate) use git::{Git, GitX509, Operation};
 
 use crate::keys::PassphraseSource;
 use aioli::Algorithm;

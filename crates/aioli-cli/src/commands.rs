@@ -5,6 +5,7 @@ pub(crate) mod convert;
 pub(crate) mod demo;
 pub(crate) mod generate;
 pub(crate) mod git;
+pub(crate) mod git_x509;
 pub(crate) mod inspect;
 pub(crate) mod kat;
 pub(crate) mod keygen;

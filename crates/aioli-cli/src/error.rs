@@ -55,7 +55,7 @@ pub(crate) enum Error {
     Malformed { path: PathBuf, reason: Reason },
     /// The signature was not made with the given key.
     OtherKey { path: PathBuf, expected: String, given: String },
-    /// The signature does not cover the fingerprint of the key, as `--bind-key` demands.
+    /// The signature does not cover the key, as `--bind-key` and git demand.
     NotBound(PathBuf),
     /// The key may not sign this: it is not known, or not for this purpose or time.
     NotAllowed { fingerprint: String, why: String },
@@ -123,7 +123,7 @@ impl fmt::Display for Error {
             }
             Self::NotBound(path) => write!(
                 f,
-                "{}: the signature does not bind the key, as --bind-key demands: it may be valid under other keys",
+                "{}: the signature does not bind the key, as is demanded: it may be valid under other keys",
                 shown(path)
             ),
             Self::NotAllowed { fingerprint, why } => write!(f, "signature of the key {fingerprint}: {why}"),

@@ -1,5 +1,5 @@
 //! The command `aioli`: MAYO keys, signatures, known answers and speed. Under the name `aioli-git`,
-//! it is what git runs in place of ssh-keygen.
+//! it is what git runs in place of ssh-keygen and gpgsm.
 
 mod cli;
 mod clock;
@@ -24,7 +24,7 @@ mod sshsig;
 mod terminal;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
-use cli::{Cli, Command, Git};
+use cli::{Cli, Command, Git, GitX509};
 use error::{Error, Exit};
 use std::path::Path;
 use std::process::ExitCode;
@@ -32,6 +32,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let name = std::env::args_os().next().unwrap_or_default();
     let result = match Path::new(&name).file_stem() == Some("aioli-git".as_ref()) {
+        true if GitX509::is_meant() => commands::git_x509::run(&GitX509::parse()),
         true => commands::git::run(&Git::parse()),
         false => {
             let matches = cli::command().get_matches();

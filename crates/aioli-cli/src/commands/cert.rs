@@ -130,11 +130,11 @@ fn write(pem: &str, output: &cli::Output) -> Result<Exit, Error> {
 }
 
 /// The certificates in a file, at least one.
-fn read_all(path: &Path) -> Result<Vec<Certificate>, Error> {
+pub(crate) fn read_all(path: &Path) -> Result<Vec<Certificate>, Error> {
     Certificate::read_all(&files::read(path)?).map_err(about(path))
 }
 
 /// Names the file of an error.
-fn about(path: &Path) -> impl FnOnce(aioli_x509::Error) -> Error {
+pub(crate) fn about(path: &Path) -> impl FnOnce(aioli_x509::Error) -> Error {
     move |error| Error::Malformed { path: path.into(), reason: Reason::Certificate(error) }
 }

@@ -167,7 +167,7 @@ fn digest(path: &Path) -> Result<Vec<u8>, Error> {
 
 /// Reads a private key. git hands no option for the passphrase on, and keeps standard error to
 /// itself, so the question goes to the terminal whatever that is.
-fn private_key(path: &Path) -> Result<aioli::any::SigningKey, Error> {
+pub(crate) fn private_key(path: &Path) -> Result<aioli::any::SigningKey, Error> {
     let source =
         PassphraseSource { passphrase_file: std::env::var_os(PASSPHRASE_FILE).map(PathBuf::from), insist: true };
     keys::read_private(path, &source).map_err(|error| match error {

@@ -60,7 +60,7 @@ fn expand(key: &SigningKey, public_key: &VerifyingKey, check: bool) -> Result<Ex
 }
 
 /// The key with the certificates in a file.
-fn with_certificates(key: &SigningKey, path: &Path) -> Result<cms::Signer, Error> {
+pub(crate) fn with_certificates(key: &SigningKey, path: &Path) -> Result<cms::Signer, Error> {
     let signer = Certificate::read_all(&files::read(path)?).and_then(|chain| cms::Signer::new(key, chain));
     signer.map_err(|error| Error::Malformed { path: path.into(), reason: Reason::Certificate(error) })
 }

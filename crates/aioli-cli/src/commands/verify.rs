@@ -1,5 +1,6 @@
 //! `aioli verify`.
 
+use super::cert::read_all;
 use crate::cli::Verify;
 use crate::envelope::{Envelope, bound_prefix};
 use crate::error::{Error, Exit, Reason};
@@ -28,7 +29,7 @@ pub(crate) fn run(arguments: &Verify) -> Result<Exit, Error> {
     }
     let trusted = match (key, ca) {
         (Some(key), _) => Trusted::Key(Key::new(keys::read_public(key)?)),
-        (None, Some(ca)) => Trusted::Authorities(authorities(ca)?),
+        (None, Some(ca)) => Trusted::Authorities(read_all(ca)?),
         (None, None) => unreachable!("the parser demands one of them"),
     };
     let verifier = Verifier { trusted, bind_key: *bind_key, progress: signed::progress(files) };
@@ -72,18 +73,21 @@ pub(crate) fn run(arguments: &Verify) -> Result<Exit, Error> {
     Ok(worst)
 }
 
-/// The certificates in a file, at least one.
-fn authorities(path: &Path) -> Result<Vec<Certificate>, Error> {
-    Certificate::read_all(&files::read(path)?)
-        .map_err(|error| Error::Malformed { path: path.into(), reason: Reason::Certificate(error) })
-}
-
 /// The trusted signers, and what else is demanded.
 struct Verifier {
     trusted: Trusted,
     /// Whether to refuse signatures that do not cover the key.
     bind_key: bool,
     progress: ProgressBar,
+}
+
+/// Names the file of a signature in its error, unless the signature is not valid.
+pub(crate) fn about(path: &Path, error: aioli_x509::Error) -> Error {
+    use aioli_x509::Error as E;
+    match error {
+        E::OtherContent | E::Mayo(aioli::Error::InvalidSignature) => Error::Library(aioli::Error::InvalidSignature),
+        error => Error::Malformed { path: path.into(), reason: Reason::Certificate(error) },
+    }
 }
 
 /// The signer's name, if the file is validly signed and only the signature tells the name.
@@ -125,11 +129,7 @@ impl Verifier {
     }
 
     fn verify_cms(&self, trusted: &Trusted, file: &Path, path: &Path, signature: &[u8]) -> Verdict {
-        use aioli_x509::Error as E;
-        let about = |error| match error {
-            E::OtherContent | E::Mayo(aioli::Error::InvalidSignature) => Error::Library(aioli::Error::InvalidSignature),
-            error => Error::Malformed { path: path.into(), reason: Reason::Certificate(error) },
-        };
+        let about = |error| about(path, error);
         let signature = SignedData::read(signature).map_err(about)?;
         if let Trusted::Key(key) = trusted {
             key.check_signer(path, &signature)?;

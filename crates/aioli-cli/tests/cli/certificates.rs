@@ -11,6 +11,12 @@ fn place(set: &str) -> Place {
 /// The same for a subject and names.
 pub(crate) fn place_of(set: &str, subject: &str, names: &[&str]) -> Place {
     let place = Place::with_key(set);
+    certify(&place, set, subject, names);
+    place
+}
+
+/// Makes an authority `ca`, which certifies the key `k` of a place.
+pub(crate) fn certify(place: &Place, set: &str, subject: &str, names: &[&str]) {
     place.keygen(set, "ca");
     place.run(&["cert", "ca", "-k", "ca.key", "--subject", "CN=Authority,O=Example", "-o", "ca.pem"]).expect(0);
     let request = ["cert", "request", "-k", "k.key", "--subject", subject, "-o", "k.csr"];
@@ -19,7 +25,6 @@ pub(crate) fn place_of(set: &str, subject: &str, names: &[&str]) -> Place {
     let issue = issue.saying("certified: k.csr").saying(subject);
     names.iter().filter(|word| **word != "--name").for_each(|name| assert!(issue.stderr.contains(name), "{name}"));
     assert!(issue.stdout.is_empty());
-    place
 }
 
 /// The bytes in a file of PEM, and a file with other bytes.

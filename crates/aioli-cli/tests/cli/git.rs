@@ -1,6 +1,7 @@
 //! `aioli-git`, by itself and under the machine's git.
 #![cfg(unix)]
 
+use crate::certificates::certify;
 use crate::{AIOLI, Place, Run};
 use aioli::any;
 use aioli::pkcs8::Identifiers;
@@ -22,7 +23,7 @@ fn line(place: &Place, key: &str) -> String {
     aioli_git(place, &["-y", "-f", key], b"").expect(0).out()
 }
 
-fn aioli_git(place: &Place, arguments: &[&str], input: &[u8]) -> Run {
+pub(crate) fn aioli_git(place: &Place, arguments: &[&str], input: &[u8]) -> Run {
     let mut command = Command::new(place.path("aioli-git"));
     command.args(arguments).env("AIOLI_PASSPHRASE_FILE", place.path("pw"));
     place.finish(command, input)
@@ -261,7 +262,7 @@ fn arguments_of_aioli_git_that_make_no_sense() {
 }
 
 /// Runs git in the repository of a place, at noon of June 15th, 2026, UTC.
-fn git(place: &Place, arguments: &[&str]) -> Run {
+pub(crate) fn git(place: &Place, arguments: &[&str]) -> Run {
     let mut command = Command::new("git");
     command.args(["-C", "repository", "-c", "user.name=Alice", "-c", "user.email=alice@example.org"]);
     command.args(["-c", "gpg.format=ssh", "-c", "gpg.ssh.allowedSignersFile=../signers"]);
@@ -275,7 +276,7 @@ fn git(place: &Place, arguments: &[&str]) -> Run {
 }
 
 /// A place with a repository that has one signed commit; none if there is no git that can sign.
-fn repository(set: &str) -> Option<Place> {
+pub(crate) fn repository(set: &str) -> Option<Place> {
     let version = Command::new("git")
         .arg("--version")
         .output()
@@ -313,13 +314,19 @@ fn the_page_leads_to_a_signed_commit() {
     let Some(place) = repository("mayo2") else { return };
     let blocks: Vec<_> = include_str!("../../../../docs/git.md").split("```sh\n").skip(1).collect();
     let blocks: Vec<_> = blocks.iter().map(|block| block.split("```").next().unwrap()).collect();
-    let [install, keys, commit] = blocks[..] else { panic!("three blocks of commands") };
+    let [install, keys, commit, certificates] = blocks[..] else { panic!("four blocks of commands") };
     assert!(install.starts_with("cargo install"));
     assert_eq!(keys.matches("aioli keygen").count(), 1);
     let keys = keys.replace("aioli keygen", "aioli keygen --no-passphrase");
+    certify(&place, "mayo1", "CN=Other", &[]);
     std::os::unix::fs::symlink(AIOLI, place.path("aioli")).unwrap();
     let mut command = Command::new("sh");
-    command.args(["-e", "-c", &format!("{keys}cd repository\n{commit}git verify-commit HEAD")]);
+    let certify = "aioli cert request -k ~/keys/git.key --subject CN=Alice -o ~/keys/git.csr
+        aioli cert issue --ca ~/ca.pem -k ~/ca.key ~/keys/git.csr -o ~/keys/git.pem
+        cp ~/ca.pem ~/keys/ca.pem
+        git commit -q --allow-empty -S -m two";
+    let script = format!("{keys}cd repository\n{commit}{certificates}{certify}\ngit verify-commit HEAD HEAD^");
+    command.args(["-e", "-c", &script]);
     let programs = std::env::join_paths(
         [place.path("")].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
     );
@@ -329,7 +336,7 @@ fn the_page_leads_to_a_signed_commit() {
     let run = place.finish(command, b"").expect(0);
     let good = "Good \"git\" signature for alice@example.org with mayo1 key SHA256:";
     assert!(run.out().contains(good), "{}", run.out());
-    run.saying(good);
+    run.saying(good).saying("Good signature of CN=Alice with mayo1 key SHA256:");
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod certificates;
 mod cms;
 mod files;
 mod git;
+mod git_x509;
 mod help;
 mod inspect;
 mod interrupts;
