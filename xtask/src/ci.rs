@@ -21,7 +21,6 @@ const STEPS: &[Step] = &[
     ("deny", |_| tools::deny()),
     ("test", |_| steps::test()),
     ("kat", |_| steps::kat()),
-    ("vectors", |_| tools::vectors()),
     ("clippy", |_| steps::clippy()),
     ("features", |_| tools::features()),
     ("docs", |_| steps::docs()),
@@ -35,18 +34,19 @@ const STEPS: &[Step] = &[
     ("x509", |_| steps::x509()),
     ("python", |full| python::check(&python::Options { full })),
     ("cross", |_| steps::cross()),
-    ("gpu", |full| gpu::check(if full { gpu::Extent::Full } else { gpu::Extent::Short })),
 ];
 
 /// The steps that build most in folders of their own. They run beside the others, as most of them
 /// keep one processor busy for long: with an emulator, valgrind, or single steps.
 const STEPS_BESIDE: &[Step] = &[
     ("msrv", |_| tools::msrv()),
+    ("vectors", |_| tools::vectors()),
     ("neon", |full| neon::run(&if full { neon::Options::default() } else { neon::Options::in_short() })),
     ("firmware", |full| {
         firmware::run(&if full { firmware::Options::default() } else { firmware::Options::in_short() })
     }),
     ("fuzz", |full| fuzz::check(&fuzz::Options::all(if full { 60 } else { 10 }))),
+    ("gpu", |full| gpu::check(if full { gpu::Extent::Full } else { gpu::Extent::Short })),
     ("ct-selftest", |full| constant_time::selftest(!full)),
     ("ct-valgrind", |full| constant_time::ci(Checker::Valgrind, full)),
     ("ct-msan", |full| constant_time::ci(Checker::Msan, full)),
