@@ -32,7 +32,8 @@ buffers! {
 ///
 /// Each column of P1 gives a row of Q, and each row of Q is used once; so `width` columns at a time
 /// are enough.
-#[inline(never)]
+// Inlined in a device, which has one caller, it returns the key without a copy on the stack.
+#[cfg_attr(feature = "alloc", inline(never))]
 pub(crate) fn keygen<P: ParameterSet, B: Backend>(
     b: B,
     seed_sk: &[u8],
