@@ -40,6 +40,18 @@ pub const INVERSE: [u8; 16] = {
     table
 };
 
+/// `1/p + 1`, by the pivot p, for solvers: an entry s of the pivot's row becomes
+/// `s + (1/p + 1) s = s/p`. Zero for p = 0, which stands for no pivot.
+pub const IN_PIVOT_ROW: [u8; 16] = {
+    let mut table = [0; 16];
+    let mut pivot = 1;
+    while pivot < 16 {
+        table[pivot] = INVERSE[pivot] ^ 1;
+        pivot += 1;
+    }
+    table
+};
+
 /// α times each of sixteen elements.
 #[inline(always)]
 pub const fn double(word: u64) -> u64 {

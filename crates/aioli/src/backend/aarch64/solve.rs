@@ -32,7 +32,7 @@ mod columns;
 
 use super::vector::*;
 use crate::backend::contract::MAX_UNKNOWNS;
-use crate::gf16::INVERSE;
+use crate::gf16::{IN_PIVOT_ROW, INVERSE};
 use crate::memory::wipe;
 use columns::add_multiples;
 
@@ -226,14 +226,3 @@ fn table_of(byte: Vector) -> Vector {
 const MAX_PAIRS: usize = (MAX_UNKNOWNS + 1).div_ceil(2);
 /// The most registers of a pair.
 const MAX_REGISTERS: usize = 9;
-
-/// `1/p + 1`, by the pivot p: `s + (1/p + 1) s = s/p`. Zero if there is no pivot.
-const IN_PIVOT_ROW: [u8; 16] = {
-    let mut table = [0; 16];
-    let mut pivot = 1;
-    while pivot < 16 {
-        table[pivot] = INVERSE[pivot] ^ 1;
-        pivot += 1;
-    }
-    table
-};

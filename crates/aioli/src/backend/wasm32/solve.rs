@@ -28,7 +28,7 @@
 
 use super::vector::*;
 use crate::backend::contract::{MAX_EQUATIONS, MAX_UNKNOWNS};
-use crate::gf16::{self, INVERSE};
+use crate::gf16::{self, IN_PIVOT_ROW, INVERSE};
 use crate::memory::wipe;
 
 /// See [`Backend::solve`](crate::backend::Backend::solve).
@@ -245,17 +245,6 @@ const IOTA: [u8; REGISTER] = {
         i += 1;
     }
     bytes
-};
-
-/// `1/p + 1`, by the pivot p: `s + (1/p + 1) s = s/p`. Zero if there is no pivot.
-const IN_PIVOT_ROW: [u8; 16] = {
-    let mut table = [0; 16];
-    let mut pivot = 1;
-    while pivot < 16 {
-        table[pivot] = INVERSE[pivot] ^ 1;
-        pivot += 1;
-    }
-    table
 };
 
 /// The powers of α, in the low and in the high nibble.
