@@ -81,8 +81,8 @@ pub(crate) enum Operation {
     CheckNovalidate,
 }
 
-/// What git asks of gpgsm. Only git gives these arguments, so `aioli-git --help` tells of the other
-/// ones.
+/// The arguments that git gives to gpgsm. Only git gives them, so `aioli-git --help` tells of the
+/// other ones.
 #[derive(Parser, Debug)]
 #[command(name = "aioli-git")]
 pub(crate) struct GitX509 {
